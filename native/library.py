@@ -1,4 +1,4 @@
-"""Paths of the native parts: the placement, marks, ranges and replay libraries, the tracer and the programs."""
+"""Paths of the native parts: the preload libraries, the replay library, the tracer and the programs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,6 +33,7 @@ marks_library = partial(_built, "lib/libnumamarks.so")
 ranges_library = partial(_built, "lib/libnumaranges.so")
 placement_library = partial(_built, "lib/libnumaplace.so")
 replay_library = partial(_built, "lib/libnumareplay.so")
+capture_library = partial(_built, "lib/libnumacapture.so")
 codelets_program = partial(_built, "bin/numapredict-codelets")
 applications_program = partial(_built, "bin/numapredict-applications")
 launcher_program = partial(_built, "bin/numapredict-launch")
@@ -46,6 +47,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "marks": marks_library,
     "ranges": ranges_library,
     "replay": replay_library,
+    "capture": capture_library,
     "codelets": codelets_program,
     "applications": applications_program,
     "launcher": launcher_program,

@@ -43,6 +43,25 @@ static void run_share(void *argument) {
  * the other threads' caches when the same region starts again. */
 static THREAD_LOCAL struct gomp_share outermost;
 
+/* An instance that can be started once more: the entry point and what comes after its first two arguments.
+ * All are integers; passing more than a function takes is harmless (System V x86-64 and AArch64 procedure
+ * calls). */
+struct instance {
+    void *entry;
+    struct gomp_share *share;
+    long rest[6];
+};
+
+static void start_again(const void *given) {
+    const struct instance *i = given;
+    struct region_call *call = &i->share->call;
+    const struct passage before =
+        passage_begin(call, call->function, call->runtime, (struct restart){call->again, call->given});
+    ((void (*)(void (*)(void *), void *, long, long, long, long, long, long))i->entry)(
+        run_share, i->share, i->rest[0], i->rest[1], i->rest[2], i->rest[3], i->rest[4], i->rest[5]);
+    passage_end(call, before);
+}
+
 #define REGION(result, name, parameters, ...)                                                                \
     EXPORT result name parameters;                                                                           \
     EXPORT result name parameters {                                                                          \
@@ -58,7 +77,9 @@ static THREAD_LOCAL struct gomp_share outermost;
             share->function = function;                                                                      \
         if (share->data != data)                                                                             \
             share->data = data;                                                                              \
-        const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);         \
+        const struct instance instance = {callee.function, share, {__VA_ARGS__}};                            \
+        const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime,          \
+                                                    (struct restart){start_again, &instance});               \
         CALL_##result(((__typeof__(&name))callee.function)(run_share, share, __VA_ARGS__));                  \
     }
 #define CALL_void(call_)                                                                                     \

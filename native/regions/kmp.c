@@ -86,6 +86,22 @@ static struct kmp_share *choose_share(struct kmp_share *inner, caller call_with,
     return share;
 }
 
+/* An instance that can be started once more. */
+struct instance {
+    __typeof__(&__kmpc_fork_call) entry;
+    void *location;
+    struct kmp_share *share;
+};
+
+static void start_again(const void *given) {
+    const struct instance *i = given;
+    struct region_call *call = &i->share->call;
+    const struct passage before =
+        passage_begin(call, call->function, call->runtime, (struct restart){call->again, call->given});
+    i->entry(i->location, 1, (microtask)run_share, i->share);
+    passage_end(call, before);
+}
+
 static void start(void *location, microtask function, caller call_with, void **given) {
     SYMBOL("__kmpc_fork_call", true);
     const struct callee callee = runtime_find(&symbol, (void *)function);
@@ -95,8 +111,10 @@ static void start(void *location, microtask function, caller call_with, void **g
     }
     struct kmp_share inner;
     struct kmp_share *share = choose_share(&inner, call_with, given);
-    const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);
-    ((__typeof__(&__kmpc_fork_call))callee.function)(location, 1, (microtask)run_share, share);
+    const struct instance instance = {(__typeof__(&__kmpc_fork_call))callee.function, location, share};
+    const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime,
+                                                (struct restart){start_again, &instance});
+    instance.entry(location, 1, (microtask)run_share, share);
     passage_end(&share->call, before);
 }
 
@@ -137,7 +155,8 @@ void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int3
     const struct callee callee = runtime_find(&symbol, (void *)function);
     struct kmp_share inner;
     struct kmp_share *share = choose_share(&inner, call_with_4, given);
-    const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);
+    const struct passage before = /* a team of one, which no mapping makes faster */
+        passage_begin(&share->call, (void *)function, callee.runtime, (struct restart){NULL, NULL});
     ((__typeof__(&__kmpc_fork_call_if))callee.function)(location, 1, (microtask)run_share, 0, share);
     passage_end(&share->call, before);
 }

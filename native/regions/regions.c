@@ -27,12 +27,15 @@ int region_depth(void) { return depth; }
 
 int region_team(const struct region_call *call) { return call->runtime->num_threads(); }
 
-struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime) {
+struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime,
+                             struct restart restart) {
     const struct passage before = {runtime_inside, depth};
     if (call->function != function || call->runtime != runtime || call->level != depth)
         *call = (struct region_call){.function = function, .runtime = runtime, .level = depth};
     call->began_ns = 0;
     call->team = 0;
+    call->again = restart.again;
+    call->given = restart.given;
     CALL_HOOK(begin, call);
     runtime_inside = runtime;
     depth = before.depth + 1;

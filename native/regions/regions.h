@@ -47,6 +47,8 @@ struct region_call {
     uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
     uint64_t chunks;           /* tracer: chunks handed out to the team so far */
     uint64_t takers;           /* tracer: threads that have had a chunk */
+    void (*again)(const void *given); /* starts this instance once more, by any thread */
+    const void *given;                /* what `again` needs; as long as the instance lasts */
 };
 
 /* What a preload library does at regions; nothing where a hook is NULL. */
@@ -85,9 +87,16 @@ struct passage {
     int depth;
 };
 
+/* How an instance is started once more: `again` of struct region_call. */
+struct restart {
+    void (*again)(const void *given);
+    const void *given;
+};
+
 /* In the encountering thread: before the real function, and after it. Only changed fields of `call` are
  * written: an unchanged cache line stays valid in the other threads' caches. */
-struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime);
+struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime,
+                             struct restart restart);
 void passage_end(struct region_call *call, struct passage before);
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);

@@ -13,6 +13,7 @@ COMMANDS = (
     "numapredict.predictor.command_line.cli:train",
     "numapredict.predictor.command_line.reference:completion",
     "numapredict.predictor.command_line.reference:schema",
+    "numapredict.predictor.regions.cli:regions",
     "numapredict.predictor.variables.cli:variables",
     "numapredict.reports.cli:characterize",
     "numapredict.reports.cli:report",
@@ -40,6 +41,7 @@ TEXT = (
     "  doctor        Show what disturbs measuring here, and which counters...\n"
     "  evaluate      Measure how good the advice is: every program of each...\n"
     "  predict       Advise where COMMAND's threads and pages should live...\n"
+    "  regions       Run COMMAND once and say what each of its parallel...\n"
     "  report        Draw what was measured or learned, as one HTML page or as...\n"
     "  run           Run COMMAND on this computer under a mapping; the exit...\n"
     "  schema        Print the JSON Schema of what COMMAND prints with --json,...\n"

@@ -1,0 +1,148 @@
+"""What the capture library and the process that watches a run tell each other: packets of fixed size.
+
+The contract is native/capture/exchange.h; this is its other side.
+"""
+
+import os
+import struct
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from numapredict.collect.page_policy import PagePolicy
+from numapredict.collect.placement import Placement
+
+VARIABLE = "NUMACAPTURE"
+"""The variable that tells the library where to connect, and the file for its region clock."""
+
+MOST_THREADS, MOST_NODES, MOST_REPLAYS = 1024, 1024, 8
+
+Copies = Literal["keep", "bind", "interleave"]
+_COPIES: dict[Copies, int] = {"keep": 0, "bind": 1, "interleave": 2}
+
+COPIES_OF: dict[PagePolicy, Copies] = {
+    "first-touch": "keep",
+    "bind": "bind",
+    "remote": "bind",
+    "interleave": "interleave",
+}
+"""How the pages of a replay are copied under each page policy that replays know.
+
+Under first touch a page stays where the program's own first touch has put it.
+"""
+
+_QUESTION = struct.Struct("=QQQQII512s")
+_JOB = struct.Struct(f"=6I{MOST_THREADS}H{MOST_NODES}H")
+_OUTCOME = struct.Struct(f"=IiIIQQQ{MOST_REPLAYS}Q")
+
+MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
+"""Of a packet of the library."""
+
+_STATES = (
+    "it ended, and nothing says why",
+    "",
+    "it makes the system call {call}, whose effects would be seen outside",
+    "it ended by {signal}",
+    "it took too long",
+    "there is too little memory for a copy of the program",
+    "the system allows no further process",
+    "the program has mapped a device, which cannot be copied",
+    "the region ended the program",
+)
+
+# Those that programs make in regions, by number; x86-64 and AArch64 (asm-generic).
+_CALLS = {
+    "x86_64": {0: "read", 1: "write", 8: "lseek", 16: "ioctl", 20: "writev", 257: "openat", 3: "close", 62: "kill"},
+    "aarch64": {
+        63: "read",
+        64: "write",
+        62: "lseek",
+        29: "ioctl",
+        66: "writev",
+        56: "openat",
+        57: "close",
+        129: "kill",
+    },
+}
+
+
+class AskedRegion(msgspec.Struct, frozen=True):
+    """A region that is about to begin: ``instance`` instances came before, ``mean_s`` long, with ``team`` threads."""
+
+    key: int
+    module: str
+    offset: int
+    process: int
+    instance: int
+    mean_s: float
+    team: int
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of a job: the time of each replay in seconds, or ``problem``, why there is none.
+
+    ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``.
+    """
+
+    times_s: tuple[float, ...]
+    team: int = 0
+    pages: int = 0
+    fork_s: float = 0.0
+    copy_s: float = 0.0
+    problem: str = ""
+
+
+def question_of(packet: bytes) -> AskedRegion | None:
+    """Return the question in a packet, None where it is none."""
+    if len(packet) != _QUESTION.size:
+        return None
+    key, offset, instance, mean_ns, team, process, module = _QUESTION.unpack(packet)
+    return AskedRegion(key, os.fsdecode(module.split(b"\0", 1)[0]), offset, process, instance, mean_ns * 1e-9, team)
+
+
+def outcome_of(packet: bytes) -> Outcome | None:
+    """Return the outcome in a packet, None where it is none."""
+    if len(packet) != _OUTCOME.size:
+        return None
+    state, detail, replays, team, fork_ns, copy_ns, pages, *wall_ns = _OUTCOME.unpack(packet)
+    if state >= len(_STATES):
+        return None
+    times = tuple(each * 1e-9 for each in wall_ns[: min(replays, MOST_REPLAYS)])
+    return Outcome(times, team, pages, fork_ns * 1e-9, copy_ns * 1e-9, _problem(state, detail))
+
+
+def _problem(state: int, detail: int) -> str:
+    from numapredict.collect.placing.process import signal_name
+
+    call = _CALLS.get(os.uname().machine, {}).get(detail, f"number {detail}")
+    signal = signal_name(detail) if _STATES[state].count("{signal}") else ""
+    return _STATES[state].format(call=call, signal=signal)
+
+
+def job_packet(placement: Placement, replays: int, limit_s: float) -> bytes:
+    """Return the job to replay under a placement, so often and at most so long. KeyError for another page policy."""
+    copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
+    threads, nodes = placement.pus, placement.os_page_nodes
+    head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
+    return _JOB.pack(*head, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
+
+
+def go_on_packet() -> bytes:
+    """Return the answer that the program goes on."""
+    return bytes(_JOB.size)
+
+
+def fits(placement: Placement) -> bool:
+    """Return whether replays know a placement's page policy and have room for its threads."""
+    known = placement.mapping.page_policy in COPIES_OF and len(placement.pus) <= MOST_THREADS
+    return known and max(placement.os_page_nodes) < MOST_NODES
+
+
+def variable_text(server: str, report: str) -> str:
+    """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
+    return f"version=1;server={server};report={report}"
+
+
+def _filled(numbers: Sequence[int], size: int) -> list[int]:
+    return [*numbers, *[0] * (size - len(numbers))]

@@ -1,0 +1,180 @@
+"""The process that watches a run: it answers the capture library's questions, and keeps what came of the replays.
+
+It is a process and not a thread, since the one that follows the program waits for signals and forks. It ends when the
+other closes its pipe, or is killed.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import time
+import traceback
+import uuid
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from numapredict.collect.capturing.exchange import (
+    MOST_BYTES,
+    AskedRegion,
+    Outcome,
+    go_on_packet,
+    job_packet,
+    outcome_of,
+    question_of,
+)
+from numapredict.collect.placement import Placement
+
+REPLAYS = 3
+"""Timed replays of one fork, after one that is not timed: so many the ICS'19 paper's replays have, too."""
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """One fork's replays, all under one mapping, by its label."""
+
+    mapping: str
+    outcome: Outcome
+
+
+class CapturedRegion(msgspec.Struct, frozen=True):
+    """An instance of a region with its replays, in their order; ``seconds`` is what the program waited for them."""
+
+    asked: AskedRegion
+    replays: tuple[Replay, ...]
+    seconds: float
+
+
+Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, None]]
+"""Yields the placements under which an instance is replayed, and is sent what came of each."""
+
+
+class Watcher:
+    """A watching process; ``name`` is where the library connects.
+
+    Use it as a context. ``found`` are the captured regions once it has ended.
+    """
+
+    def __init__(self, choose: Chooser, kept: Path) -> None:
+        self.name = f"numacapture-{uuid.uuid4().hex}"
+        self.found: tuple[CapturedRegion, ...] = ()
+        self._choose, self._kept = choose, kept
+
+    def __enter__(self) -> "Watcher":
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind("\0" + self.name)
+        listener.listen()
+        ended, self._end = os.pipe()
+        self._process = os.fork()
+        if not self._process:
+            os.close(self._end)
+            _watch(listener, ended, self._choose, self._kept)
+        os.close(ended)
+        listener.close()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._end)
+        os.waitpid(self._process, 0)
+        if self._kept.is_file():
+            self.found = msgspec.json.decode(self._kept.read_bytes(), type=tuple[CapturedRegion, ...])
+
+
+def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> NoReturn:
+    """Answer until the pipe is closed, and end this process."""
+    code = 1
+    try:
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        found: list[CapturedRegion] = []
+        _serve(listener, ended, choose, found)
+        kept.write_bytes(msgspec.json.encode(found))
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _serve(listener: socket.socket, ended: int, choose: Chooser, found: list[CapturedRegion]) -> None:
+    conversations: dict[int, _Conversation] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(ended, selectors.EVENT_READ)
+        selector.register(listener, selectors.EVENT_READ)
+        while True:
+            ready = {key.fd for key, _ in selector.select()}
+            if listener.fileno() in ready:
+                accepted, _ = listener.accept()
+                conversations[accepted.fileno()] = _Conversation(accepted, choose)
+                selector.register(accepted.fileno(), selectors.EVENT_READ)
+            for number in ready & set(conversations):
+                conversation = conversations[number]
+                if not conversation.answer():
+                    selector.unregister(number)
+                    del conversations[number]
+                    conversation.close()
+                found += conversation.left()
+            if ended in ready:
+                found += [each for one in conversations.values() for each in one.finished().left()]
+                return
+
+
+class _Conversation:
+    """With one process of the run: a question, and then outcomes, one region at a time."""
+
+    def __init__(self, connection: socket.socket, choose: Chooser) -> None:
+        self._connection, self._choose = connection, choose
+        self._asked: AskedRegion | None = None
+        self._replays: list[Replay] = []
+        self._done: list[CapturedRegion] = []
+
+    def left(self) -> list[CapturedRegion]:
+        """Return the regions that are finished, once."""
+        done, self._done = self._done, []
+        return done
+
+    def answer(self) -> bool:
+        """Answer the next packet; False where the process has gone, or does not speak as it should."""
+        try:
+            packet = self._connection.recv(MOST_BYTES)
+            asked, outcome = question_of(packet), outcome_of(packet)
+            if asked is not None:
+                self._asked, self._began_s, self._replays = asked, time.monotonic(), []
+                self._placements = self._choose(asked)
+                self._go_on(lambda: next(self._placements))
+            elif outcome is not None and self._asked is not None:
+                self._replays.append(Replay(self._placement.mapping.label, outcome))
+                self._go_on(lambda: self._placements.send(outcome))
+            else:
+                self.finished()
+                return False
+        except OSError:
+            self.finished()
+            return False
+        return True
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def finished(self) -> "_Conversation":
+        """End the region that is under way, if there is one; return itself."""
+        if self._asked is not None:
+            seconds = time.monotonic() - self._began_s
+            self._done.append(CapturedRegion(self._asked, tuple(self._replays), seconds))
+        self._asked = None
+        return self
+
+    def _go_on(self, following: Callable[[], Placement]) -> None:
+        if self._asked is None:
+            return
+        try:
+            self._placement = following()
+        except StopIteration:
+            self.finished()
+            self._connection.send(go_on_packet())
+            return
+        limit_s = max(2.0, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
+        self._connection.send(job_packet(self._placement, REPLAYS, limit_s))

@@ -1,0 +1,145 @@
+/* copies.c: writes to each page that is there, mapping by mapping. */
+#define _GNU_SOURCE
+#include "copies.h"
+
+#include "mappings.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+#define TOGETHER 512ul
+#define HUGE_BYTES (2ul << 20)
+#define COLLAPSE 25 /* MADV_COLLAPSE, Linux 6.1 */
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+enum { POLICY_DEFAULT = 0, POLICY_PREFERRED = 1, POLICY_BIND = 2, POLICY_INTERLEAVE = 3 }; /* mempolicy.h */
+
+struct node_mask {
+    unsigned long word[MOST_NODES / WORD_BITS];
+};
+
+static void add(struct node_mask *mask, unsigned node) {
+    mask->word[node / WORD_BITS] |= 1ul << node % WORD_BITS;
+}
+
+static void prefer(int node) {
+    struct node_mask mask = {{0}};
+    if (node < 0) {
+        syscall(SYS_set_mempolicy, POLICY_DEFAULT, NULL, 0ul);
+        return;
+    }
+    add(&mask, (unsigned)node);
+    syscall(SYS_set_mempolicy, POLICY_PREFERRED, mask.word, MOST_NODES + 1ul);
+}
+
+static void bind_mapping(const struct mapping *m, const struct job *job) {
+    struct node_mask mask = {{0}};
+    for (uint32_t n = 0; n < job->nodes; n++)
+        add(&mask, job->node[n]);
+    syscall(SYS_mbind, m->start, m->end - m->start,
+            job->copies == COPIES_BIND ? POLICY_BIND : POLICY_INTERLEAVE, mask.word, MOST_NODES + 1ul, 0);
+}
+
+/* The nodes of some pages, negative where there is none; where the kernel knows no nodes, 0. */
+static void look(uintptr_t start, size_t pages, int *node) {
+    void *page[TOGETHER];
+    for (size_t n = 0; n < pages; n++)
+        page[n] = (void *)(start + n * PAGE);
+    if (syscall(SYS_move_pages, 0, pages, page, NULL, node, 0) == 0)
+        return;
+    unsigned char there[TOGETHER];
+    const bool known = syscall(SYS_mincore, start, pages * PAGE, there) == 0;
+    for (size_t n = 0; n < pages; n++)
+        node[n] = known && (there[n] & 1) ? 0 : -1;
+}
+
+static void write_to(uintptr_t page) { __atomic_fetch_add((volatile char *)page, 0, __ATOMIC_RELAXED); }
+
+static size_t copy_part(uintptr_t start, size_t pages, bool keep, int *preferred) {
+    int node[TOGETHER];
+    size_t copied = 0;
+    look(start, pages, node);
+    for (size_t n = 0; n < pages; n++) {
+        if (node[n] < 0)
+            continue;
+        if (keep && node[n] != *preferred)
+            prefer(*preferred = node[n]);
+        write_to(start + n * PAGE);
+        copied++;
+    }
+    return copied;
+}
+
+static bool has_huge_pages(void) {
+    char text[64];
+    const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return strstr(text, "[always]") != NULL;
+}
+
+/* Copying splits huge pages. */
+static void join(const struct mapping *m) {
+    const uintptr_t first = (m->start + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1), end = m->end & ~(HUGE_BYTES - 1);
+    if (first < end)
+        madvise((void *)first, end - first, COLLAPSE);
+}
+
+/* Read past the mapping, for pages beyond a file's end would raise a signal; what cannot be read stays zero.
+ */
+static bool make_private(const struct mapping *m) {
+    const size_t bytes = m->end - m->start;
+    char *copy =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED)
+        return false;
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        char page[PAGE];
+        const struct iovec into = {page, PAGE}, from = {(char *)m->start + at, PAGE};
+        static const char zeros[PAGE];
+        if (process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)PAGE &&
+            memcmp(page, zeros, PAGE) != 0)
+            memcpy(copy + at, page, PAGE);
+    }
+    return mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)m->start) == (void *)m->start;
+}
+
+static bool holds(const struct mapping *m, const void *address) {
+    return (uintptr_t)address >= m->start && (uintptr_t)address < m->end;
+}
+
+enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
+    struct mappings all;
+    int preferred = -1;
+    if (!mappings_read(&all))
+        return OUTCOME_NONE;
+    const bool huge = has_huge_pages();
+    for (size_t i = 0; i < all.count; i++) {
+        const struct mapping *m = &all.list[i];
+        if (!m->writable || holds(m, outcome) || holds(m, all.list))
+            continue;
+        if (m->device)
+            return OUTCOME_DEVICE;
+        if (m->shared && !make_private(m))
+            return OUTCOME_MEMORY;
+        if (job->copies != COPIES_KEEP)
+            bind_mapping(m, job);
+        for (uintptr_t at = m->start; at < m->end; at += TOGETHER * PAGE) {
+            const size_t pages = (m->end - at < TOGETHER * PAGE ? m->end - at : TOGETHER * PAGE) / PAGE;
+            outcome->pages += copy_part(at, pages, job->copies == COPIES_KEEP, &preferred);
+        }
+        if (huge)
+            join(m);
+    }
+    prefer(-1);
+    munmap(all.list, all.bytes);
+    return OUTCOME_DONE;
+}

@@ -1,0 +1,18 @@
+/* copies.h: copies of the program's pages of its own, in the child of a fork.
+ *
+ * A fork's child shares its parent's pages until one of them writes. To time a region with its pages on other
+ * nodes, and without the copying, every page that is there is written to before: the kernel then copies it to
+ * the node that the policy of the writing thread or of the mapping says (ICS'19 copies a codelet's memory for
+ * the same reason). Memory that is shared with other processes becomes private first, with the same contents,
+ * so that nothing the child does is seen outside of it.
+ */
+#ifndef NUMACAPTURE_COPIES_H
+#define NUMACAPTURE_COPIES_H
+
+#include "exchange.h"
+
+/* Make the copies of a job, all but those of the outcome's own memory; return OUTCOME_DONE or what prevents
+ * it. */
+enum outcome_state copies_make(const struct job *job, struct outcome *outcome);
+
+#endif

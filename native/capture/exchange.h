@@ -1,0 +1,66 @@
+/* exchange.h: what the capture library and the process that watches the run tell each other.
+ *
+ * Contract. The other side is collect/capturing/exchange.py. A message is one packet of a SOCK_SEQPACKET
+ * socket in the abstract name space. Its name is in the variable NUMACAPTURE, and the path of a file for the
+ * region clock (region_file.h), which is the rest of the variable: `version=1;server=NAME;report=PATH`. All
+ * numbers are in the byte order of the computer, on which both processes run. The library asks about an
+ * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
+ * job says, sends the outcome, and waits for the next answer.
+ */
+#ifndef NUMACAPTURE_EXCHANGE_H
+#define NUMACAPTURE_EXCHANGE_H
+
+#include <stdint.h>
+
+#define MOST_THREADS 1024
+#define MOST_NODES 1024
+#define MOST_REPLAYS 8
+#define PATH_BYTES 512
+
+enum answer { GO_ON = 0, REPLAY = 1 };
+
+/* Where the child's copies of the pages go: each where the original is, or by the nodes of the job. */
+enum copies { COPIES_KEEP = 0, COPIES_BIND = 1, COPIES_INTERLEAVE = 2 };
+
+struct question {
+    uint64_t key, offset; /* of the region, as in region_file.h */
+    uint64_t instance;    /* how many came before */
+    uint64_t mean_ns;     /* of those */
+    uint32_t team;        /* threads of the last one */
+    uint32_t process;
+    char module[PATH_BYTES];
+};
+
+struct job {
+    uint32_t answer; /* enum answer; without REPLAY nothing else counts */
+    uint32_t threads;
+    uint32_t copies; /* enum copies */
+    uint32_t nodes;
+    uint32_t replays; /* timed, after one that is not */
+    uint32_t limit_ms;
+    uint16_t cpu[MOST_THREADS]; /* of each thread; the operating system's number */
+    uint16_t node[MOST_NODES];
+};
+
+enum outcome_state {
+    OUTCOME_NONE = 0,   /* it ended, nobody knows why */
+    OUTCOME_DONE = 1,   /* all replays are there */
+    OUTCOME_CALL = 2,   /* the region made a system call with effects outside; `detail` is its number */
+    OUTCOME_SIGNAL = 3, /* it ended by a signal: `detail` */
+    OUTCOME_LIMIT = 4,  /* it ran longer than the job allows */
+    OUTCOME_MEMORY = 5, /* there is too little memory for copies */
+    OUTCOME_FORK = 6,   /* the system allows no further process; `detail` is the error */
+    OUTCOME_DEVICE = 7, /* the program has mapped a device, which cannot be copied */
+    OUTCOME_EXIT = 8,   /* the region ended the program */
+};
+
+struct outcome {
+    uint32_t state; /* enum outcome_state */
+    int32_t detail;
+    uint32_t replays; /* that were timed */
+    uint32_t team;    /* threads of the last replay */
+    uint64_t fork_ns, copy_ns, pages;
+    uint64_t wall_ns[MOST_REPLAYS];
+};
+
+#endif

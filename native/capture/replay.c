@@ -1,0 +1,220 @@
+/* replay.c: the child, and waiting for it. */
+#define _GNU_SOURCE
+#include "replay.h"
+
+#include "allowed.h"
+#include "connection.h"
+#include "copies.h"
+#include "memory_left.h"
+#include "thread_data.h"
+
+#include "../regions/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHORTEST_PAUSE_NS 50000
+#define LONGEST_PAUSE_NS 2000000
+
+static struct outcome *outcome; /* shared with the child */
+static const struct job *current;
+static const struct region_call *replayed;
+static void (*set_threads)(int);
+static bool is_child;
+
+bool replay_prepare(void) {
+    void *page =
+        mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    outcome = page == MAP_FAILED ? NULL : page;
+    return outcome != NULL;
+}
+
+bool replay_is_child(void) { return is_child; }
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- the child ---- */
+
+static void bind_to(uint16_t cpu) {
+    unsigned long mask[(UINT16_MAX + 1) / (8 * sizeof(unsigned long))] = {0};
+    const size_t words = cpu / (8 * sizeof *mask) + 1;
+    mask[words - 1] = 1ul << cpu % (8 * sizeof *mask);
+    syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask);
+}
+
+void replay_enter(const struct region_call *call, int thread) {
+    if (call->level > 0)
+        return;
+    static __thread int bound = -1; /* the runtime may bind its threads itself, once */
+    if (bound != thread)
+        bind_to(current->cpu[(uint32_t)thread % current->threads]);
+    bound = thread;
+    thread_data_take(thread);
+    if (thread == 0)
+        outcome->team = (uint32_t)call->team;
+}
+
+static void end_with(enum outcome_state state) {
+    if (outcome->state == OUTCOME_NONE)
+        outcome->state = state;
+    syscall(SYS_exit_group, 0);
+}
+
+/* Registered last, it is called first: what the program does at its end, no replay does. */
+static void ended_early(void) { end_with(OUTCOME_EXIT); }
+
+static void *stand_in(void *unused) {
+    (void)unused;
+    atexit(ended_early);
+    at_quick_exit(ended_early);
+    thread_data_take(0);
+    bind_to(current->cpu[0]);
+    const uint64_t before = now_ns();
+    const enum outcome_state made = copies_make(current, outcome);
+    outcome->copy_ns = now_ns() - before;
+    if (made != OUTCOME_DONE)
+        end_with(made);
+    if (set_threads)
+        set_threads((int)current->threads);
+    if (!allowed_only(outcome))
+        end_with(OUTCOME_NONE);
+    for (uint32_t n = 0; n <= current->replays && n <= MOST_REPLAYS; n++) {
+        const uint64_t began = now_ns();
+        replayed->again(replayed->given);
+        if (n > 0) /* the first fetches what the copies left out, and starts the team */
+            outcome->wall_ns[outcome->replays++] = now_ns() - began;
+    }
+    end_with(OUTCOME_DONE);
+    return unused;
+}
+
+/* What the program would do about a signal, it would do twice. */
+static void forget_signals(void) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    struct sigaction had;
+    for (int number = 1; number < SIGRTMAX; number++)
+        if (sigaction(number, NULL, &had) == 0 && had.sa_handler != SIG_IGN)
+            sigaction(number, &by_default, NULL);
+}
+
+static void be_child(pid_t parent) {
+    const struct rlimit none = {0, 0};
+    pthread_t thread;
+    pthread_attr_t attributes;
+    is_child = true;
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != parent)
+        syscall(SYS_exit_group, 0);
+    setrlimit(RLIMIT_CORE, &none);
+    connection_forget();
+    forget_signals();
+    pthread_attr_init(&attributes);
+    if (pthread_create(&thread, &attributes, stand_in, NULL) != 0)
+        end_with(OUTCOME_MEMORY);
+    for (;;)
+        pause();
+}
+
+/* ---- the program ---- */
+
+struct quiet {
+    struct sigaction action;
+    bool pending;
+};
+
+static bool child_signal_pends(void) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGCHLD) == 1;
+}
+
+/* The end of our child is no news for the program. */
+static struct quiet quiet_begin(void) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    struct quiet before = {.pending = child_signal_pends()};
+    sigaction(SIGCHLD, &by_default, &before.action);
+    return before;
+}
+
+/* A child of the program's own may have ended meanwhile. */
+static void quiet_end(const struct quiet *before) {
+    siginfo_t other = {0};
+    if (!before->pending && child_signal_pends()) {
+        sigset_t its;
+        const struct timespec at_once = {0, 0};
+        sigemptyset(&its);
+        sigaddset(&its, SIGCHLD);
+        (void)sigtimedwait(&its, NULL, &at_once);
+    }
+    sigaction(SIGCHLD, &before->action, NULL);
+    if (waitid(P_ALL, 0, &other, WEXITED | WNOHANG | WNOWAIT) == 0 && other.si_pid != 0)
+        kill(getpid(), SIGCHLD);
+}
+
+static void await(pid_t child, uint32_t limit_ms) {
+    const uint64_t began = now_ns();
+    struct timespec nap = {.tv_nsec = SHORTEST_PAUSE_NS};
+    int status = 0;
+    pid_t ended;
+    bool killed = false;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        if (!killed && now_ns() - began > limit_ms * 1000000ull)
+            killed = kill(child, SIGKILL) == 0;
+        nanosleep(&nap, NULL);
+        nap.tv_nsec = nap.tv_nsec * 2 < LONGEST_PAUSE_NS ? nap.tv_nsec * 2 : LONGEST_PAUSE_NS;
+    }
+    if (outcome->state != OUTCOME_NONE)
+        return;
+    if (killed)
+        outcome->state = OUTCOME_LIMIT;
+    else if (ended == child && WIFSIGNALED(status)) {
+        outcome->state = OUTCOME_SIGNAL;
+        outcome->detail = WTERMSIG(status);
+    } else if (ended == child && WIFEXITED(status)) {
+        outcome->state = OUTCOME_EXIT;
+        outcome->detail = WEXITSTATUS(status);
+    }
+}
+
+struct outcome replay(const struct region_call *call, const struct job *job) {
+    const int error = errno;
+    *outcome = (struct outcome){0};
+    if (!memory_left_for_copies()) {
+        outcome->state = OUTCOME_MEMORY;
+        return *outcome;
+    }
+    current = job;
+    replayed = call;
+    set_threads = (void (*)(int))dlsym(call->runtime->handle ? call->runtime->handle : RTLD_DEFAULT,
+                                       "omp_set_num_threads");
+    const pid_t parent = getpid();
+    const struct quiet before = quiet_begin();
+    const uint64_t began = now_ns();
+    const pid_t child = fork();
+    if (child == 0)
+        be_child(parent);
+    outcome->fork_ns = now_ns() - began;
+    if (child < 0) {
+        outcome->state = OUTCOME_FORK;
+        outcome->detail = errno;
+    } else {
+        await(child, job->limit_ms);
+    }
+    quiet_end(&before);
+    errno = error;
+    return *outcome;
+}

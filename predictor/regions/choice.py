@@ -1,0 +1,129 @@
+"""Choose the mappings under which a region is replayed: the search of whole runs, with the region for the program.
+
+The baseline is replayed before and after every other mapping, since what it takes changes while the program's threads
+wait: a gain is over the two replays around it. Pure.
+"""
+
+import math
+import statistics
+from collections.abc import Generator, Sequence
+
+import msgspec
+
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.topology import Topology
+from numapredict.predictor.searching.next_run import next_run
+from numapredict.predictor.searching.prior import Prior
+
+CANDIDATES = 5
+"""Mappings besides the baseline, at most, under which a region is replayed."""
+
+CONFIRMING = 2
+"""Further rounds of the mapping that gained most: of several the best one is often the luckiest."""
+
+LEAST_GAIN = 0.005
+"""In log2: mappings that are expected to add less are not replayed, and smaller gains not confirmed."""
+
+
+class Gain(msgspec.Struct, frozen=True):
+    """What a mapping, by its label, gives a region over the baseline.
+
+    ``time_s`` is the median of its replays; ``speedup`` the median, over the ``rounds`` in which it was replayed, of
+    the speedup over the baseline's replays around it, and ``lowest`` the lowest of these. All are None where it was not
+    replayed, as ``problem`` says.
+    """
+
+    mapping: str
+    time_s: float | None
+    speedup: float | None
+    lowest: float | None = None
+    rounds: int = 0
+    problem: str = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether it gained in every round, and in as many as a winner has to."""
+        return self.rounds > CONFIRMING and self.lowest is not None and self.lowest > 1
+
+
+def time_of(outcome: Outcome) -> float:
+    """Return the median time of an outcome's replays; not a number where there are none."""
+    return statistics.median(outcome.times_s) if outcome.times_s and not outcome.problem else math.nan
+
+
+def replayed(
+    asked: AskedRegion, prior: Prior, baseline: int, topology: Topology, candidates: int = CANDIDATES
+) -> Generator[Placement, Outcome, None]:
+    """Yield the placements of one region's replays, and be sent what came of each.
+
+    After the candidates, the one with the largest gain is replayed again in CONFIRMING rounds, and so the next one if
+    it does not gain in all of them. Ends at once where the baseline cannot be replayed.
+    """
+    known = prior.over(baseline)
+    placements = [resolve(mapping, topology) for mapping in prior.mappings]
+    before_s = time_of((yield placements[baseline]))
+    columns, gains, closed = [baseline], [0.0], _closed(asked, prior, baseline)
+
+    def round_of(column: int) -> Generator[Placement, Outcome, float]:
+        """Replay a mapping and the baseline, and return the gain in log2."""
+        nonlocal before_s
+        other_s = time_of((yield placements[column]))
+        after_s = time_of((yield placements[baseline]))
+        around_s, before_s = math.sqrt(before_s * after_s), after_s
+        return math.log2(around_s / other_s)
+
+    for _ in range(candidates):
+        following = next_run(known, columns, gains, closed=closed)
+        if math.isnan(before_s) or following is None or following.expected_gain < LEAST_GAIN:
+            break
+        gain = yield from round_of(following.column)
+        if math.isnan(gain):
+            closed.add(following.column)
+        else:
+            columns.append(following.column)
+            gains.append(gain)
+    for gain, column in sorted(zip(gains, columns, strict=True), reverse=True):
+        if gain < LEAST_GAIN or math.isnan(before_s):
+            return
+        lowest = gain
+        for _ in range(CONFIRMING):
+            lowest = min(lowest, (yield from round_of(column)))
+        if lowest > 0:
+            return
+
+
+def gains_of(replays: Sequence[tuple[str, Outcome]]) -> tuple[Gain, ...]:
+    """Return what each mapping gives, of replays in the order of ``replayed``: each round ends with the baseline."""
+    if not replays:
+        return ()
+    (baseline, first), *others = replays
+    base_s = [time_of(outcome) for mapping, outcome in replays if mapping == baseline]
+    known_s = [each for each in base_s if not math.isnan(each)]
+    if not known_s:
+        return (Gain(baseline, None, None, problem=first.problem),)
+    times: dict[str, list[float]] = {}
+    ratios: dict[str, list[float]] = {}
+    problems: dict[str, str] = {}
+    before_s = base_s[0]
+    for (mapping, outcome), again in zip(others[::2], others[1::2], strict=False):
+        other_s, after_s = time_of(outcome), time_of(again[1])
+        times.setdefault(mapping, []).append(other_s)
+        ratios.setdefault(mapping, []).append(math.sqrt(before_s * after_s) / other_s)
+        problems.setdefault(mapping, outcome.problem or again[1].problem)
+        before_s = after_s
+    found = [Gain(baseline, statistics.median(known_s), 1.0, 1.0, len(known_s))]
+    for mapping, each in ratios.items():
+        if any(math.isnan(ratio) for ratio in each):
+            found.append(Gain(mapping, None, None, problem=problems[mapping] or "it could not be replayed again"))
+        else:
+            median_s = statistics.median(times[mapping])
+            found.append(Gain(mapping, median_s, statistics.median(each), min(each), len(each)))
+    return tuple(found)
+
+
+def _closed(asked: AskedRegion, prior: Prior, baseline: int) -> set[int]:
+    """Return the columns that do not compete: of other numbers of threads, where the region sets its own."""
+    if asked.team == prior.mappings[baseline].threads:
+        return set()
+    return {column for column, mapping in enumerate(prior.mappings) if mapping.threads != asked.team}

@@ -1,0 +1,35 @@
+"""The command that says what each region of a program gains from other mappings, in one run: `regions`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.completion import files
+from numapredict.collect.terminal.command import Command
+
+
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    answers=["numapredict.predictor.regions.replayed_regions:ReplayedRegions"],
+    examples={
+        "numapredict regions ./app": "Run it once, and say which region gains from which mapping.",
+        "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
+    },
+)
+@click.option("--seconds", default=60.0, show_default=True, help="What all replays together may take.")
+@click.option(
+    "-o", "--output", "json", type=click.Path(path_type=Path, dir_okay=False), help="Write the answer as JSON, too."
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
+def regions(seconds: float, json: Path | None, command: tuple[str, ...]) -> None:
+    """Run COMMAND once and say what each of its parallel regions gains from other mappings.
+
+    The program runs as it would with its threads on all cores, in order. Each region that takes over 5% of the time is
+    replayed once under other mappings, in forks of the program, which stands still meanwhile. Output, exit code and
+    signals are the program's.
+    """
+    from numapredict.predictor.regions.session import Request, run_replayed
+
+    sys.exit(run_replayed(Request(command, seconds, json)))

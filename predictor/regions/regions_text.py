@@ -1,0 +1,80 @@
+"""The answer on a program's regions in words, for a person to read."""
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from numapredict.collect.terminal.printable import counted, name_cell
+from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+
+_WIDTH = 100
+_GAIN = 1.02
+"""Smaller speedups of all regions together are not worth a word."""
+
+
+def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
+    """Return the lines on a run's regions."""
+    if not answer.regions:
+        yield "regions: no OpenMP parallel region began"
+        return
+    shown = [region for region in answer.regions if region.gains]
+    own_s = answer.wall_s - answer.replay_s
+    yield (
+        f"regions: {answer.replayed_share:.0%} of the time in regions was replayed: {counted(len(shown), 'region')} of "
+        f"{len(answer.regions)}; the program itself took {seconds_in_words(own_s)}, the replays "
+        f"{seconds_in_words(answer.replay_s)}"
+    )
+    yield ""
+    yield from _table(answer)
+    yield ""
+    yield _advice(answer)
+    for note in answer.notes:
+        yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _table(answer: ReplayedRegions) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("region", "time", "instances", "threads", "best mapping", "gain", "others")]
+    rows += [_row(region) for region in answer.regions if region.gains]
+    left = [region for region in answer.regions if not region.gains]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows if len(rows) > 1 else []:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for region in left:
+        yield f"  {_name(region)}, {region.share:.0%}: not replayed, {region.problem}"
+
+
+def _row(region: ReplayedRegion) -> tuple[str, ...]:
+    best = region.best
+    others = ", ".join(_in_words(gain) for gain in region.gains[1:] if gain is not best)
+    head = (_name(region), f"{region.share:.0%}", str(region.count), str(region.team))
+    if best is None:
+        return (*head, "-", "-", region.gains[0].problem)
+    if best is region.gains[0]:
+        return (*head, "as it is", "-", others)
+    return (*head, best.mapping, f"{best.speedup:.2f}x", others)
+
+
+def _in_words(gain: Gain) -> str:
+    if gain.speedup is None:
+        return f"{gain.mapping}: {gain.problem}"
+    doubt = " once" if gain.speedup > 1 and not gain.is_sure else ""
+    return f"{gain.mapping} {gain.speedup:.2f}x{doubt}"
+
+
+def _name(region: ReplayedRegion) -> str:
+    if region.place is not None and region.place.frame.known:
+        return name_cell(region.place.text)
+    return name_cell(region.name or f"{Path(region.module).name}+{region.offset:#x}")
+
+
+def _advice(answer: ReplayedRegions) -> str:
+    if answer.replayed_share == 0:
+        return f"  nothing could be replayed: the baseline {answer.baseline} stays"
+    if answer.speedup < _GAIN:
+        return f"  no region gains from another mapping: {answer.baseline} is right for all of them"
+    return (
+        f"  each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
+        "and pages would have to change between them"
+    )

@@ -1,0 +1,229 @@
+"""Runs a program once, with its regions replayed meanwhile, and says what came of it."""
+
+import logging
+import os
+import time
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.binding import threads_asked
+from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
+from numapredict.collect.host.facts.allocation_text import restriction_lines
+from numapredict.collect.host.host import describes_this_computer, host_topology
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.child import end_like, run_child, signals_held
+from numapredict.collect.placing.elf import preload_obstacle
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal
+from numapredict.collect.placing.preload import processes_files
+from numapredict.collect.placing.process import cannot_start
+from numapredict.collect.placing.region_times import RegionTime, RegionTimes, read_region_times, with_places
+from numapredict.collect.placing.run_file import check_place, put
+from numapredict.collect.placing.tools.places import emitted_variables
+from numapredict.collect.placing.variables import CONFLICTING
+from numapredict.collect.program import program_as_typed
+from numapredict.collect.source.modules import Modules
+from numapredict.collect.space import canonical, default_mapping
+from numapredict.collect.terminal.printable import counted
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
+from numapredict.native.library import capture_library
+from numapredict.predictor.learning.model_choice import trained_gains_path
+from numapredict.predictor.regions.choice import CANDIDATES, gains_of, replayed
+from numapredict.predictor.regions.regions_text import regions_in_words
+from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+from numapredict.predictor.searching.prior import Prior, prior_of
+
+LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
+"""What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
+so often."""
+
+log = logging.getLogger(__name__)
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A command, and the time that its replays may take together, in seconds."""
+
+    command: tuple[str, ...]
+    budget_s: float = 60.0
+    json: Path | None = None
+
+
+def run_replayed(request: Request) -> int:
+    """Run the program with its regions replayed, report on them, and return its exit code, or end by its signal.
+
+    Raises UnrunnableProgramError, UsageError and the errors of run_file before the program starts.
+    """
+    if request.json is not None:
+        check_place(request.json, JSON)
+    if request.budget_s <= 0:
+        raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
+    topology = host_topology()
+    if not describes_this_computer():
+        raise UsageError("replays are made here, and HWLOC_* variables describe another machine: unset them")
+    for line in restriction_lines(topology):
+        log.info(line)
+    program = program_as_typed(request.command)
+    executable = executable_of(program)
+    library = capture_library()
+    obstacle = preload_obstacle(Path(executable), library)
+    if obstacle:
+        raise UnrunnableProgramError(f"{program.name} cannot be replayed: {obstacle}; link it dynamically")
+    prior = _prior(topology)
+    baseline = _baseline(prior, topology)
+    placement = resolve(prior.mappings[baseline], topology)
+    budget = _Budget(request.budget_s, prior, baseline, topology)
+    with work_folder() as folder:
+        report, kept = folder / "regions", folder / "replays"
+        with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
+            environment = _environment(placement, library, variable_text(watcher.name, str(report)))
+            began_s = time.perf_counter()
+            try:
+                code = run_child((executable, *program.command[1:]), environment, placement.pus, blocked)
+            except (OSError, ValueError) as error:
+                raise cannot_start(program.command[0], error) from error
+            wall_s = time.perf_counter() - began_s
+        found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+        exit_code, signal = exit_and_signal(code)
+        answer = ReplayedRegions(
+            command=request.command,
+            machine=topology.name,
+            baseline=placement.mapping.label,
+            exit_code=exit_code,
+            signal=signal,
+            wall_s=wall_s,
+            replay_s=sum(one.seconds for one in watcher.found),
+            region_time_s=sum(times.region_time_s for times in found),
+            regions=_regions(found, watcher.found),
+            notes=tuple(_notes(watcher.found, placement, request.budget_s)),
+        )
+    for line in regions_in_words(answer):
+        log.info(line)
+    if request.json is not None:
+        try:
+            put(request.json, JSON, msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
+        except NumapredictError as error:
+            log.info(str(error))
+    return end_like(code)
+
+
+class _Budget:
+    """Replays region after region until the time for them is used up; it lives in the watching process."""
+
+    def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
+        self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
+
+    def replays(self, asked: AskedRegion) -> Generator[Placement, Outcome, None]:
+        choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES)
+        began_s = time.monotonic()
+        try:
+            placement = next(choices)
+            while self._left_s > time.monotonic() - began_s:
+                placement = choices.send((yield placement))
+        except StopIteration:
+            pass
+        finally:
+            self._left_s -= time.monotonic() - began_s
+
+
+def _prior(topology: Topology) -> Prior:
+    """Return what is known of this computer, of the mappings that replays can apply."""
+
+    def applies(mapping: Mapping) -> bool:
+        return fits(resolve(mapping, topology))
+
+    trained = trained_gains_path(topology.name, topology)
+    return prior_of(topology.name, topology, trained, applies, modelled=False)
+
+
+def _baseline(prior: Prior, topology: Topology) -> int:
+    """Return the column of the mapping that the program runs under: all cores, or as many as OMP_NUM_THREADS asks."""
+    asked = threads_asked(os.environ.get("OMP_NUM_THREADS"))
+    default = default_mapping(topology)
+    if asked is None or asked == default.threads:
+        return prior.default
+    nodes = min(asked, default.thread_nodes)
+    if asked > topology.core_count:
+        raise UsageError(
+            f"OMP_NUM_THREADS is {asked} and this computer has {counted(topology.core_count, 'core')}: ask for at most "
+            "as many"
+        )
+    return prior.nearest(canonical(Mapping(asked, nodes, "contiguous", nodes, "first-touch"), topology), topology)
+
+
+def _environment(placement: Placement, library: Path, settings: str) -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items() if name not in CONFLICTING}
+    environment.pop("OMP_PLACES", None)
+    own = [environment.get("LD_PRELOAD", ""), str(library)]
+    # In a fork, LLVM's runtime (14) aborts where OMP_PLACES is a list of numbers.
+    chosen = dict(emitted_variables(placement, confined=True))
+    environment |= {name: value for name, value in chosen.items() if "{" not in value}
+    return environment | {"LD_PRELOAD": ":".join(filter(None, own)), VARIABLE: settings}
+
+
+def _regions(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -> tuple[ReplayedRegion, ...]:
+    """Return the regions of all processes, the ones with most time first."""
+    modules = Modules()
+    all_times = [with_places(times, modules) for times in found]
+    whole_s = sum(times.region_time_s for times in all_times)
+    by_place = {(Path(one.asked.module).name, one.asked.offset): one for one in captured}
+    regions = [
+        _region(region, whole_s, by_place.get((Path(region.module).name, region.offset)))
+        for times in all_times
+        for region in times.regions
+    ]
+    return tuple(sorted(regions, key=lambda region: -region.time_s))
+
+
+def _region(region: RegionTime, whole_s: float, captured: CapturedRegion | None) -> ReplayedRegion:
+    share = region.time_s / whole_s if whole_s > 0 else 0.0
+    replays = () if captured is None else tuple((one.mapping, one.outcome) for one in captured.replays)
+    problem = ""
+    if captured is None:
+        problem = _why_not(region, share)
+    elif not replays:
+        problem = "the time for replays was used up: allow more by --seconds"
+    return ReplayedRegion(
+        name=region.name,
+        module=region.module,
+        offset=region.offset,
+        count=region.count,
+        time_s=region.time_s,
+        share=share,
+        team=region.team,
+        place=region.place,
+        instance=captured.asked.instance if captured is not None and replays else None,
+        replay_s=captured.seconds if captured is not None else 0.0,
+        gains=gains_of(replays),
+        problem=problem,
+    )
+
+
+def _why_not(region: RegionTime, share: float) -> str:
+    if region.count < FEWEST:
+        return f"it ran {region.count} times: the first two are not replayed"
+    if region.time_s / max(region.count, 1) < LEAST_INSTANCE_S:
+        return f"an instance takes less than {LEAST_INSTANCE_S * 1e6:.0f} us"
+    if share < LEAST_SHARE:
+        return f"it has less than {LEAST_SHARE:.0%} of the time"
+    return f"it had less than {LEAST_SHARE:.0%} of the time whenever it began"
+
+
+def _notes(captured: Iterable[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
+    yield (
+        f"baseline: {placement.mapping}; a replay is the median of three in a fork of the program, after its pages "
+        "were copied and one that does not count"
+    )
+    if any(not one.replays for one in captured):
+        yield f"the {budget_s:g} s for replays were used up: --seconds allows more"
+    own = {one.asked.team for one in captured if one.asked.team != placement.mapping.threads}
+    if own:
+        yield (
+            f"some regions set their own number of threads ({', '.join(map(str, sorted(own)))}): only mappings with as "
+            "many were replayed for them"
+        )

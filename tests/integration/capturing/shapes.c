@@ -1,0 +1,226 @@
+/* Regions in the shapes that real programs have, one a word on the command line. Each runs some instances of
+ * a millisecond or more and adds to what is printed in the end, which no replay may change.
+ *
+ * usage: shapes WORD... ; the exit code is 26 with the word `code` */
+#define _GNU_SOURCE
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define N (1l << 18)
+#define TIMES 12
+
+static double *array, *shared;
+static volatile int *volatile nowhere;
+static double kept;
+#pragma omp threadprivate(kept)
+static volatile sig_atomic_t alarms, children;
+
+static void work(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel for schedule(static)
+        for (long i = 0; i < N; i++)
+            array[i] += (double)(i % 7) / (1 + array[i] * array[i]);
+    }
+}
+
+/* What a thread keeps from region to region is there in a replay too, or it would end the program. */
+static void threadprivate(void) {
+#pragma omp parallel
+    kept = 3;
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+        {
+            if (kept < 3 || kept > 3 + TIMES)
+                exit(9);
+            kept += 1;
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += 1e-3 * kept;
+        }
+    }
+}
+
+static void output(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+        {
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += 1e-3;
+#pragma omp single
+            {
+                printf("step %d\n", t);
+                fflush(stdout);
+            }
+        }
+    }
+}
+
+static void shared_memory(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel for
+        for (long i = 0; i < N; i++)
+            shared[i] += 1;
+    }
+    for (long i = 0; i < N; i++)
+        if (shared[i] != TIMES)
+            exit(8);
+}
+
+static void tasks(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+#pragma omp single
+        for (long from = 0; from < N; from += N / 32)
+#pragma omp task firstprivate(from)
+            for (long i = from; i < from + N / 32; i++)
+                array[i] += 1e-3 * (double)(i % 3);
+    }
+}
+
+static void nested(void) {
+    omp_set_max_active_levels(2);
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel num_threads(2)
+#pragma omp parallel for num_threads(2)
+        for (long i = 0; i < N; i++)
+#pragma omp atomic
+            array[i] += 0.5;
+    }
+}
+
+static void reduction(void) {
+    double sum = 0;
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic, 4096)
+        for (long i = 0; i < N; i++)
+            sum += (double)(i % 5);
+    }
+    array[0] += sum / N;
+}
+
+static void count_alarm(int number) { alarms += number == SIGALRM; }
+static void count_child(int number) { children += number == SIGCHLD; }
+
+/* Timers go on, and children that end are the program's own. */
+static void signals(void) {
+    const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, count_alarm);
+    signal(SIGCHLD, count_child);
+    setitimer(ITIMER_REAL, &often, NULL);
+    work();
+    while (alarms == 0)
+        usleep(1000);
+    setitimer(ITIMER_REAL, &never, NULL);
+    const sig_atomic_t before = children;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    if (waitpid(-1, NULL, 0) != child || before != 0 || children > 1)
+        exit(7);
+}
+
+static void *beside(void *unused) {
+    for (int t = 0; t < 200; t++) {
+        void *some = malloc(1000 + (size_t)t);
+        usleep(500);
+        free(some);
+    }
+    return unused;
+}
+
+static void threads(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, beside, NULL);
+    work();
+    pthread_join(other, NULL);
+}
+
+static void slow(void) {
+    for (int t = 0; t < 4; t++) {
+#pragma omp parallel
+        usleep(300000);
+    }
+}
+
+/* A region that ends the program, though not in its first instances. */
+static void leaving(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel for schedule(static)
+        for (long i = 0; i < N; i++)
+            array[i] += (double)(i % 7) / (1 + array[i] * array[i]);
+#pragma omp parallel
+        {
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += 1e-3;
+#pragma omp single
+            if (t == 2)
+                exit(3);
+        }
+    }
+}
+
+/* A region that cannot do with one thread. */
+static void crash(void) {
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+        {
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += 1e-3;
+#pragma omp single
+            if (omp_get_num_threads() == 1)
+                *nowhere = 1;
+        }
+    }
+}
+
+static void at_end(void) { printf("at the end\n"); }
+
+int main(int count, char **word) {
+    int code = 0;
+    array = malloc(N * sizeof *array);
+    shared = mmap(NULL, N * sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memset(array, 0, N * sizeof *array);
+    atexit(at_end);
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } shapes[] = {{"work", work},
+                  {"threadprivate", threadprivate},
+                  {"output", output},
+                  {"tasks", tasks},
+                  {"shared", shared_memory},
+                  {"nested", nested},
+                  {"signals", signals},
+                  {"reduction", reduction},
+                  {"threads", threads},
+                  {"slow", slow},
+                  {"leaving", leaving},
+                  {"crash", crash}};
+    for (int n = 1; n < count; n++) {
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            if (strcmp(word[n], shapes[s].name) == 0)
+                shapes[s].run();
+        if (strcmp(word[n], "code") == 0)
+            code = 26;
+        if (strcmp(word[n], "killed") == 0) {
+            fflush(stdout);
+            raise(SIGTERM);
+        }
+    }
+    double sum = 0;
+    for (long i = 0; i < N; i++)
+        sum += array[i];
+    printf("%.6f %.0f\n", sum, shared[N / 2]);
+    return code;
+}

@@ -1,0 +1,203 @@
+"""`numapredict regions` on programs in foreign shapes: they behave as without it, and each region has an answer."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.command import numapredict, refusal
+from tests.golden.schemas.__main__ import file_of
+from tests.openmp import CLANG, GCC, GFORTRAN, GXX
+from tests.warm_start import COLD
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and GXX and CLANG and GFORTRAN), reason="no gcc, g++, gfortran or clang"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one order only"),
+]
+SOURCES = Path(__file__).parent / "capturing"
+NATIVE = Path(__file__).parents[2] / "native" / "capture"
+
+# The words of a run, and what its largest region says: nothing where it is replayed.
+SHAPES = {
+    "work": "",
+    "threadprivate": "",
+    "tasks": "",
+    "shared": "",
+    "nested": "",
+    "reduction": "",
+    "signals": "",
+    "threads": "",
+    "work code": "",
+    "work killed": "",
+    "output": "makes the system call write",
+    "work leaving": "",
+}
+
+
+@pytest.fixture(scope="module", params=[GCC, CLANG])
+def shapes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("shapes") / "shapes"
+    options = ("-g", "-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror")
+    subprocess.run([request.param, *options, "-o", program, SOURCES / "shapes.c"], check=True)
+    return program
+
+
+def plain(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def asked(folder: Path, *command: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Return the run of the command and its answer, which is as the schema says."""
+    done = numapredict("regions", "-o", "answer.json", *command, cwd=folder)
+    answer = json.loads((folder / "answer.json").read_text())
+    jsonschema.Draft202012Validator(json.loads(file_of("regions").read_text())).validate(answer)
+    return done, answer
+
+
+@pytest.mark.parametrize("words", SHAPES)
+def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, shapes: Path, tmp_path: Path) -> None:
+    command = [str(shapes), *words.split()]
+    alone = plain(command)
+    done, answer = asked(tmp_path, *command)
+    assert done.stdout == alone.stdout
+    assert done.returncode == alone.returncode
+    assert answer["exit_code"] == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode)
+    captured = [region for region in answer["regions"] if region["gains"]]
+    problems = [region["gains"][0]["problem"] for region in captured]
+    assert all(SHAPES[words] in problem for problem in problems)
+    if words == "threadprivate" and not captured:
+        return  # where starting the first team took so long that all others are under 5% of the time
+    assert captured
+    if not SHAPES[words]:
+        assert {gain["mapping"] for gain in captured[0]["gains"]} >= {"2x1-contiguous-bind", "1x1-contiguous-bind"} or (
+            len(os.sched_getaffinity(0)) > 2
+        )
+        assert all(gain["time_s"] > 0 for gain in captured[0]["gains"])
+
+
+def test_a_mapping_under_which_a_region_fails_is_said_so(shapes: Path, tmp_path: Path) -> None:
+    done, answer = asked(tmp_path, str(shapes), "crash")
+    assert done.returncode == 0
+    (region,) = answer["regions"]
+    one = next(gain for gain in region["gains"] if gain["mapping"].startswith("1x1"))
+    assert one["problem"] == "it ended by SIGSEGV"
+    assert region["gains"][0]["speedup"] == 1.0
+
+
+def test_no_replay_outlives_a_killed_program(shapes: Path) -> None:
+    def running() -> list[int]:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(process / "exe") == str(shapes):
+                    found.append(int(process.name))
+            except OSError:
+                continue
+        return sorted(found)
+
+    with subprocess.Popen([*COLD, "regions", str(shapes), "slow"], stderr=subprocess.DEVNULL) as asking:
+        while len(running()) < 2:
+            assert asking.poll() is None
+            time.sleep(0.01)
+        os.kill(running()[0], signal.SIGKILL)
+        assert asking.wait(60) == -signal.SIGKILL
+    for _ in range(600):
+        if not running():
+            return
+        time.sleep(0.01)
+    pytest.fail(f"still there: {running()}")
+
+
+def test_the_caller_s_number_of_threads_is_the_baseline_s(shapes: Path, tmp_path: Path) -> None:
+    done = numapredict("regions", "-o", "answer.json", str(shapes), "work", cwd=tmp_path, OMP_NUM_THREADS="1")
+    assert done.returncode == 0
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert answer["baseline"].startswith("1x1")
+    assert [region["team"] for region in answer["regions"]] == [1]
+
+
+def test_time_for_replays_can_be_limited(shapes: Path, tmp_path: Path) -> None:
+    done = numapredict("regions", "--seconds", "0.000001", "-o", "answer.json", str(shapes), "work", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "used up: --seconds allows more" in done.stderr
+    assert not json.loads((tmp_path / "answer.json").read_text())["regions"][0]["gains"]
+
+
+def test_cplusplus_and_fortran_regions_are_replayed(tmp_path: Path) -> None:
+    for compiler, source in ((GXX, "exceptions.cpp"), (GFORTRAN, "sweep.f90")):
+        program = tmp_path / Path(source).stem
+        subprocess.run([compiler, "-g", "-O2", "-fopenmp", "-o", program, SOURCES / source], check=True)
+        alone = plain([str(program)])
+        done, answer = asked(tmp_path, str(program))
+        assert (done.stdout, done.returncode) == (alone.stdout, 0), source
+        assert any(region["gains"] and not region["gains"][0]["problem"] for region in answer["regions"]), source
+
+
+def test_a_program_without_regions_says_so(tmp_path: Path) -> None:
+    done, answer = asked(tmp_path, "/bin/echo", "hello")
+    assert done.stdout == "hello\n"
+    assert "no OpenMP parallel region began" in done.stderr
+    assert answer["regions"] == []
+
+
+def test_bad_input_gets_one_line(tmp_path: Path, shapes: Path) -> None:
+    assert "no such file" in refusal(numapredict("regions", "./absent", cwd=tmp_path))
+    assert "--seconds" in refusal(numapredict("regions", "--seconds", "0", str(shapes), cwd=tmp_path))
+    assert "JSON file" in refusal(numapredict("regions", "-o", "no/such/folder/file", str(shapes), cwd=tmp_path), 1)
+    other = numapredict("regions", str(shapes), cwd=tmp_path, HWLOC_SYNTHETIC="node:2 core:2 pu:1")
+    assert "HWLOC_*" in refusal(other)
+    static = tmp_path / "static"
+    subprocess.run([GCC, "-static", "-fopenmp", "-o", static, SOURCES / "shapes.c"], check=True)
+    assert "statically linked" in refusal(numapredict("regions", str(static), cwd=tmp_path))
+
+
+PARSED = """
+#include "mappings.h"
+#include <stdio.h>
+int main(int count, char **line) {
+    struct mapping m;
+    for (int n = 1; n < count; n++)
+        if (mappings_parse(line[n], &m))
+            printf("%lx-%lx%s%s%s\\n", m.start, m.end, m.writable ? " w" : "", m.shared ? " s" : "",
+                   m.device ? " d" : "");
+        else
+            printf("none\\n");
+    struct mappings all;
+    printf("%d\\n", mappings_read(&all) && all.count > 5);
+}
+"""
+
+
+def test_mappings_are_read_as_the_kernel_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "parsed.c").write_text(PARSED)
+    words = [
+        GCC,
+        "-I",
+        str(NATIVE),
+        "-o",
+        str(tmp_path / "parsed"),
+        str(tmp_path / "parsed.c"),
+        str(NATIVE / "mappings.c"),
+    ]
+    subprocess.run(words, check=True)
+    lines = {
+        "55d0-55f0 rw-p 00000000 00:00 0                          [heap]": "55d0-55f0 w",
+        "7f00-7f10 rw-s 00000000 00:01 1024                       /dev/shm/some (deleted)": "7f00-7f10 w s",
+        "7f00-7f10 rw-s 00000000 00:06 12                         /dev/infiniband/uverbs0": "7f00-7f10 w s d",
+        "7f00-7f10 r-xp 00000000 08:01 99                         /usr/lib/libc.so.6": "7f00-7f10",
+        "7ffe-7fff r-xp 00000000 00:00 0                          [vdso]": "none",
+        "nonsense": "none",
+        "12-": "none",
+        "12-34 r": "none",
+        "": "none",
+    }
+    done = plain([str(tmp_path / "parsed"), *lines])
+    assert done.stdout.splitlines() == [*lines.values(), "1"]

@@ -1,0 +1,114 @@
+"""The packets between the capture library and the watching process, and that both sides mean the same by them."""
+
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.capturing import exchange
+from numapredict.collect.capturing.exchange import (
+    AskedRegion,
+    fits,
+    go_on_packet,
+    job_packet,
+    outcome_of,
+    question_of,
+    variable_text,
+)
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
+from tests.openmp import GCC
+from tests.shapes import shape
+
+HEADER = Path(__file__).parents[4] / "native" / "capture" / "exchange.h"
+TOPOLOGY = shape([4, 4])
+
+PROGRAM = """
+#include "exchange.h"
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    struct question q = {1, 2, 3, 4, 5, 6, "some/module"};
+    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 9, {5000, 6000}};
+    struct job j;
+    if (fread(&j, sizeof j, 1, stdin) != 1)
+        return 1;
+    fwrite(&q, sizeof q, 1, stdout);
+    fwrite(&o, sizeof o, 1, stdout);
+    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u", j.answer, j.threads, j.copies, j.nodes, j.replays,
+            j.limit_ms, j.cpu[0], j.cpu[j.threads - 1], j.node[0], j.node[1]);
+    return 0;
+}
+"""
+
+
+def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
+    if not GCC or not HEADER.is_file():
+        pytest.skip("gcc or the C sources are missing")
+    source, program = tmp_path / "both.c", tmp_path / "both"
+    source.write_text(PROGRAM)
+    subprocess.run([GCC, "-Wall", "-Werror", "-I", HEADER.parent, "-o", program, source], check=True)
+    placement = resolve(parse_label("6x2-scatter-interleave"), TOPOLOGY)
+    done = subprocess.run([program], input=job_packet(placement, 3, 1.5), capture_output=True, check=True)
+    nodes = placement.os_page_nodes
+    assert done.stderr.decode() == (
+        f"1 6 2 2 3 1500 cpus {placement.pus[0]} {placement.pus[5]} nodes {nodes[0]} {nodes[1]}"
+    )
+    question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
+    assert question_of(question) == AskedRegion(1, "some/module", 2, 6, 3, pytest.approx(4e-9), 5)
+    found = outcome_of(outcome)
+    assert found is not None
+    assert found.times_s == pytest.approx((5e-6, 6e-6))
+    assert (found.team, found.pages) == (7, 9)
+    assert found.fork_s == pytest.approx(1e-6)
+    assert found.copy_s == pytest.approx(2e-6)
+    assert "makes the system call" in found.problem
+
+
+def test_the_states_of_the_header_are_those_of_this_side() -> None:
+    states = re.findall(r"OUTCOME_\w+ = (\d+)", HEADER.read_text())
+    assert list(map(int, states)) == list(range(len(exchange._STATES)))
+
+
+def test_packets_of_another_size_or_kind_are_neither() -> None:
+    assert question_of(b"") is None
+    assert outcome_of(b"") is None
+    assert question_of(bytes(exchange._QUESTION.size + 1)) is None
+    unknown = struct.pack("=I", len(exchange._STATES)) + bytes(exchange._OUTCOME.size - 4)
+    assert outcome_of(unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "detail", "said"),
+    [
+        (1, 0, ""),
+        (3, 11, "SIGSEGV"),
+        (4, 0, "too long"),
+        (5, 0, "memory"),
+        (7, 0, "device"),
+        (8, 0, "ended the program"),
+    ],
+)
+def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) -> None:
+    found = outcome_of(struct.pack("=Ii", state, detail) + bytes(exchange._OUTCOME.size - 8))
+    assert found is not None
+    assert said in found.problem
+    assert bool(found.problem) == (state != 1)
+    assert found.times_s == ()
+
+
+def test_the_answer_to_go_on_is_no_job() -> None:
+    placement = resolve(parse_label("1x1-contiguous-bind"), TOPOLOGY)
+    assert len(go_on_packet()) == len(job_packet(placement, 3, 1))
+    assert not any(go_on_packet())
+
+
+def test_policies_that_need_a_profile_are_not_replayed() -> None:
+    assert fits(resolve(parse_label("8x2-contiguous-first-touch"), TOPOLOGY))
+    assert not fits(resolve(parse_label("8x2-contiguous-locality"), TOPOLOGY))
+
+
+def test_the_report_may_be_any_path() -> None:
+    assert variable_text("name", "/some/a;b c") == "version=1;server=name;report=/some/a;b c"

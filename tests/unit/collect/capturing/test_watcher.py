@@ -1,0 +1,81 @@
+"""The watching process, spoken to as the library speaks."""
+
+import socket
+from collections.abc import Generator
+from pathlib import Path
+
+from numapredict.collect.capturing import exchange
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome, go_on_packet, job_packet
+from numapredict.collect.capturing.watcher import Watcher
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import Placement, resolve
+from tests.shapes import shape
+
+TOPOLOGY = shape([4, 4])
+PLACEMENTS = [resolve(parse_label(label), TOPOLOGY) for label in ("8x2-contiguous-first-touch", "4x1-contiguous-bind")]
+
+
+def choose(asked: AskedRegion) -> Generator[Placement, Outcome, None]:
+    """Go on to the second placement only where the first one was replayed."""
+    outcome = yield PLACEMENTS[0]
+    if not outcome.problem:
+        yield PLACEMENTS[1]
+
+
+def question(offset: int) -> bytes:
+    return exchange._QUESTION.pack(7, offset, 2, 1_000_000, 8, 99, b"app")
+
+
+def outcome(state: int = 1) -> bytes:
+    return exchange._OUTCOME.pack(state, 0, 3, 8, 1, 1, 1, *([1_000_000] * 3), *([0] * 5))
+
+
+def connected(watcher: Watcher) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    client.connect("\0" + watcher.name)
+    return client
+
+
+def asked(client: socket.socket, packet: bytes) -> bytes:
+    client.send(packet)
+    return client.recv(1 << 16)
+
+
+def is_job(answer: bytes, placement: Placement) -> bool:
+    """Return whether an answer is a job of a placement, whatever its time limit."""
+    whole = job_packet(placement, 3, 0)
+    return answer[:20] == whole[:20] and answer[24:] == whole[24:]
+
+
+def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as one, connected(watcher) as other:
+        assert is_job(asked(one, question(16)), PLACEMENTS[0])
+        assert is_job(asked(other, question(32)), PLACEMENTS[0])  # two processes of a run at the same time
+        assert is_job(asked(one, outcome()), PLACEMENTS[1])
+        assert asked(one, outcome()) == go_on_packet()
+        assert asked(other, outcome(state=4)) == go_on_packet()
+        assert is_job(asked(one, question(48)), PLACEMENTS[0])
+    by_offset = {each.asked.offset: each for each in watcher.found}
+    assert [replay.mapping for replay in by_offset[16].replays] == [p.mapping.label for p in PLACEMENTS]
+    assert by_offset[16].replays[0].outcome.times_s == (1e-3, 1e-3, 1e-3)
+    assert by_offset[32].replays[0].outcome.problem == "it took too long"
+    assert by_offset[48].replays == ()  # the program ended meanwhile
+
+
+def test_a_process_that_sends_nonsense_is_left_alone(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher:
+        with connected(watcher) as client:
+            client.send(b"nonsense")
+            assert client.recv(10) == b""
+        with connected(watcher) as client:
+            client.send(outcome())  # of no question
+            assert client.recv(10) == b""
+        with connected(watcher) as client:
+            assert is_job(asked(client, question(16)), PLACEMENTS[0])
+    assert [each.asked.offset for each in watcher.found] == [16]
+
+
+def test_nobody_who_connects_is_nothing_found(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher:
+        pass
+    assert watcher.found == ()

@@ -1,0 +1,133 @@
+"""Which mappings a region is replayed under, and what is made of the times."""
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pytest
+
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.mapping import parse_label
+from numapredict.predictor.regions.choice import CANDIDATES, CONFIRMING, Gain, gains_of, replayed
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.prior import Prior
+from tests.shapes import shape
+
+TOPOLOGY = shape([4, 4])
+BASELINE, HALF, SPREAD, BOUND = LABELS = (
+    "8x2-contiguous-first-touch",
+    "4x1-contiguous-bind",
+    "8x2-contiguous-interleave",
+    "8x2-contiguous-bind@1",
+)
+# In log2, of three known programs that react in a way of their own each.
+GAINS = np.array([[0.0, 1.0, 0.1, -1.0], [0.0, -1.0, 0.8, 0.2], [0.0, -1.0, -0.5, 0.3]])
+PRIOR = Prior(tuple(map(parse_label, LABELS)), known_gains(GAINS, ("a", "b", "c")), 0, "three programs")
+
+Times = Callable[[str, int], Outcome]
+
+
+def region(team: int = 8) -> AskedRegion:
+    return AskedRegion(key=1, module="app", offset=16, process=1, instance=2, mean_s=0.01, team=team)
+
+
+def replays(outcomes: Times, team: int = 8) -> list[tuple[str, Outcome]]:
+    """Return what is replayed where ``outcomes`` says what comes of a mapping's n-th replay."""
+    made: list[tuple[str, Outcome]] = []
+    choices = replayed(region(team), PRIOR, 0, TOPOLOGY)
+    try:
+        placement = next(choices)
+        while True:
+            label = placement.mapping.label
+            made.append((label, outcomes(label, sum(label == other for other, _ in made))))
+            placement = choices.send(made[-1][1])
+    except StopIteration:
+        return made
+
+
+def took(seconds: float) -> Outcome:
+    return Outcome((seconds, seconds * 1.5, seconds / 1.5), 8)
+
+
+def labels(made: Iterable[tuple[str, Outcome]]) -> list[str]:
+    return [label for label, _ in made]
+
+
+def test_the_baseline_is_replayed_around_every_other_mapping_and_the_winner_again() -> None:
+    made = replays(lambda label, _: took({SPREAD: 0.5}.get(label, 1.0)))
+    assert labels(made)[::2] == [BASELINE] * (len(made) // 2 + 1)
+    others = labels(made)[1::2]
+    assert set(others) == {HALF, SPREAD, BOUND}
+    assert others[-CONFIRMING:] == [SPREAD] * CONFIRMING
+    assert len(others) == 3 + CONFIRMING
+
+
+def test_what_gained_first_decides_what_comes_next() -> None:
+    made = labels(replays(lambda label, _: took({HALF: 0.5}.get(label, 1.0))))
+    assert made[1] == HALF  # adds most over all known programs
+    slow = labels(replays(lambda label, _: took({HALF: 2.0}.get(label, 1.0))))
+    assert slow[3] == SPREAD  # as the programs that lose by it do
+
+
+def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:
+    def outcome(label: str, turn: int) -> Outcome:
+        if label == HALF:
+            return took(0.4 if turn == 0 else 1.2)
+        return took(0.8 if label == SPREAD else 1.0)
+
+    gains = {gain.mapping: gain for gain in gains_of(replays(outcome))}
+    assert not gains[HALF].is_sure
+    assert gains[HALF].lowest == pytest.approx(1 / 1.2)
+    assert gains[SPREAD].is_sure
+    assert gains[SPREAD].speedup == pytest.approx(1.25)
+
+
+def test_a_baseline_that_cannot_be_replayed_ends_it() -> None:
+    made = replays(lambda *_: Outcome((), problem="it makes the system call write"))
+    assert labels(made) == [BASELINE]
+    assert gains_of(made) == (Gain(BASELINE, None, None, problem="it makes the system call write"),)
+
+
+def test_a_mapping_that_cannot_be_replayed_is_left_out_and_the_others_go_on() -> None:
+    made = replays(lambda label, _: Outcome((), problem="it ended by SIGSEGV") if label == HALF else took(1.0))
+    gains = {gain.mapping: gain for gain in gains_of(made)}
+    assert gains[HALF].speedup is None
+    assert gains[HALF].problem == "it ended by SIGSEGV"
+    assert gains[SPREAD].speedup == pytest.approx(1.0)
+
+
+def test_a_region_with_its_own_number_of_threads_has_mappings_of_as_many() -> None:
+    assert set(labels(replays(lambda *_: took(1.0), team=4))) == {BASELINE, HALF}
+    assert set(labels(replays(lambda *_: took(1.0), team=3))) == {BASELINE}
+
+
+def test_a_gain_is_over_the_baseline_before_and_after() -> None:
+    """A computer that becomes slower meanwhile gives no gain."""
+    times = iter((1.0, 1.5, 2.25))
+    gain = gains_of([(BASELINE, took(next(times))), (HALF, took(next(times))), (BASELINE, took(next(times)))])[1]
+    assert gain.speedup == pytest.approx(1.0)
+    assert gain.time_s == pytest.approx(1.5)
+    assert not gain.is_sure
+
+
+def test_replays_that_were_cut_off_count_as_far_as_they_came() -> None:
+    gains = gains_of([(BASELINE, took(1.0)), (HALF, took(0.5)), (BASELINE, took(1.0)), (SPREAD, took(0.5))])
+    assert [gain.mapping for gain in gains] == [BASELINE, HALF]
+    assert gains_of([]) == ()
+
+
+def test_there_are_only_so_many_candidates() -> None:
+    wide = shape([16, 16, 16, 16])
+    many = tuple(parse_label(f"{threads}x4-contiguous-first-touch") for threads in range(8, 64, 4))
+    gains = np.abs(np.random.default_rng(1).normal(size=(20, len(many))))
+    gains[:, 0] = 0.0
+    prior = Prior(many, known_gains(gains, tuple(map(str, range(20)))), 0, "")
+    choices = replayed(region(many[0].threads), prior, 0, wide)
+    label, asked = next(choices).mapping.label, []
+    while True:
+        asked.append(label)
+        try:
+            label = choices.send(took(1.0 if label == many[0].label else math.pi)).mapping.label
+        except StopIteration:
+            break
+    assert len(asked) == 1 + 2 * CANDIDATES

@@ -1,0 +1,75 @@
+"""What a person reads of a program's regions."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.source.place import Frame, Place
+from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.regions_text import regions_in_words
+from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+
+BASELINE, HALF, SPREAD = "8x2-contiguous-first-touch", "4x1-contiguous-bind", "8x2-contiguous-interleave"
+
+
+def region(line: int, time_s: float, *gains: Gain, problem: str = "") -> ReplayedRegion:
+    place = Place("app", 16, (Frame("solve", "app.c", line),))
+    return ReplayedRegion("solve", "app", 16, 10, time_s, time_s / 10, 8, place, 2, 0.1, gains, problem)
+
+
+SURE = Gain(HALF, 0.5, 2.0, 1.9, 3)
+ONCE = Gain(SPREAD, 0.9, 1.1, 1.1, 1)
+BASE = Gain(BASELINE, 1.0, 1.0, 1.0, 5)
+ANSWER = ReplayedRegions(
+    command=("./app",),
+    machine="shape",
+    baseline=BASELINE,
+    exit_code=0,
+    signal=None,
+    wall_s=14.0,
+    replay_s=2.0,
+    region_time_s=10.0,
+    regions=(
+        region(5, 6.0, BASE, SURE, ONCE),
+        region(9, 3.0, BASE, ONCE),
+        region(12, 1.0, problem="an instance takes less than 50 us"),
+    ),
+    notes=("a note",),
+)
+
+
+def words(answer: ReplayedRegions) -> str:
+    return "\n".join(regions_in_words(answer))
+
+
+def test_each_region_has_its_best_mapping_and_the_others() -> None:
+    text = words(ANSWER)
+    assert "90% of the time in regions was replayed: 2 regions of 3" in text
+    assert "the program itself took 12.00 s, the replays 2.00 s" in text
+    first, second = (next(line for line in text.splitlines() if f"app.c:{number}" in line) for number in (5, 9))
+    assert first.split()[2:] == ["60%", "10", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
+    assert "as it is" in second
+    assert f"{SPREAD} 1.10x once" in second
+    assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text
+    assert "- a note" in text
+
+
+def test_the_bound_counts_sure_gains_alone() -> None:
+    assert ANSWER.speedup == 10 / 7
+    assert "all regions 1.43x as fast, at most" in words(ANSWER)
+
+
+def test_no_gain_and_no_replay_are_answers() -> None:
+    nothing = msgspec.structs.replace(ANSWER, regions=(region(9, 10.0, BASE, ONCE),))
+    assert f"no region gains from another mapping: {BASELINE} is right for all of them" in words(nothing)
+    failed = Gain(BASELINE, None, None, problem="it makes the system call write, whose effects would be seen outside")
+    refused = msgspec.structs.replace(ANSWER, regions=(region(9, 10.0, failed),))
+    assert "it makes the system call write" in words(refused)
+    assert f"nothing could be replayed: the baseline {BASELINE} stays" in words(refused)
+    empty = msgspec.structs.replace(ANSWER, regions=())
+    assert words(empty) == "regions: no OpenMP parallel region began"
+
+
+def test_a_region_without_a_line_has_its_module_and_offset() -> None:
+    unknown = msgspec.structs.replace(ANSWER.regions[0], name="", place=None, module=str(Path("/lib/libsolve.so")))
+    assert "libsolve.so+0x10" in words(msgspec.structs.replace(ANSWER, regions=(unknown,)))
