@@ -34,10 +34,13 @@ Under first touch a page stays where the program's own first touch has put it.
 
 _QUESTION = struct.Struct("=QQQQII512s")
 _JOB = struct.Struct(f"=6I{MOST_THREADS}H{MOST_NODES}H")
-_OUTCOME = struct.Struct(f"=IiIIQQQ{MOST_REPLAYS}Q")
+_OUTCOME = struct.Struct(f"=IiIIQQQQ{MOST_REPLAYS}Q")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
+
+MOST_ASTRAY = 0.05
+"""Of the pages: with more on other nodes a replay says nothing about its mapping."""
 
 _STATES = (
     "it ended, and nothing says why",
@@ -82,12 +85,14 @@ class AskedRegion(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """What came of a job: the time of each replay in seconds, or ``problem``, why there is none.
 
-    ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``.
+    ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``, and
+    ``astray`` how many of them were then on other nodes than wanted.
     """
 
     times_s: tuple[float, ...]
     team: int = 0
     pages: int = 0
+    astray: int = 0
     fork_s: float = 0.0
     copy_s: float = 0.0
     problem: str = ""
@@ -105,11 +110,14 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, pages, *wall_ns = _OUTCOME.unpack(packet)
+    state, detail, replays, team, fork_ns, copy_ns, pages, astray, *wall_ns = _OUTCOME.unpack(packet)
     if state >= len(_STATES):
         return None
     times = tuple(each * 1e-9 for each in wall_ns[: min(replays, MOST_REPLAYS)])
-    return Outcome(times, team, pages, fork_ns * 1e-9, copy_ns * 1e-9, _problem(state, detail))
+    problem = _problem(state, detail)
+    if not problem and astray > MOST_ASTRAY * pages:
+        problem = f"{astray} of {pages} copied pages are on other nodes than wanted: too little memory on these"
+    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem)
 
 
 def _problem(state: int, detail: int) -> str:

@@ -15,7 +15,8 @@
 #define PAGE 4096ul
 #define TOGETHER 512ul
 #define HUGE_BYTES (2ul << 20)
-#define COLLAPSE 25 /* MADV_COLLAPSE, Linux 6.1 */
+#define MOVE (1u << 1) /* MPOL_MF_MOVE: pages of this process alone */
+#define COLLAPSE 25    /* MADV_COLLAPSE, Linux 6.1 */
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 enum { POLICY_DEFAULT = 0, POLICY_PREFERRED = 1, POLICY_BIND = 2, POLICY_INTERLEAVE = 3 }; /* mempolicy.h */
@@ -43,7 +44,8 @@ static void bind_mapping(const struct mapping *m, const struct job *job) {
     for (uint32_t n = 0; n < job->nodes; n++)
         add(&mask, job->node[n]);
     syscall(SYS_mbind, m->start, m->end - m->start,
-            job->copies == COPIES_BIND ? POLICY_BIND : POLICY_INTERLEAVE, mask.word, MOST_NODES + 1ul, 0);
+            job->copies == COPIES_BIND ? POLICY_BIND : POLICY_INTERLEAVE, mask.word, MOST_NODES + 1ul,
+            MOVE); /* what the fork has already written to is the child's own, and not copied again */
 }
 
 /* The nodes of some pages, negative where there is none; where the kernel knows no nodes, 0. */
@@ -61,19 +63,30 @@ static void look(uintptr_t start, size_t pages, int *node) {
 
 static void write_to(uintptr_t page) { __atomic_fetch_add((volatile char *)page, 0, __ATOMIC_RELAXED); }
 
-static size_t copy_part(uintptr_t start, size_t pages, bool keep, int *preferred) {
-    int node[TOGETHER];
-    size_t copied = 0;
-    look(start, pages, node);
+static bool is_wanted(const struct job *job, int node) {
+    for (uint32_t n = 0; n < job->nodes; n++)
+        if (node == job->node[n])
+            return true;
+    return false;
+}
+
+static void copy_part(uintptr_t start, size_t pages, const struct job *job, struct outcome *outcome,
+                      int *preferred) {
+    const bool keep = job->copies == COPIES_KEEP;
+    int before[TOGETHER], after[TOGETHER];
+    look(start, pages, before);
     for (size_t n = 0; n < pages; n++) {
-        if (node[n] < 0)
+        if (before[n] < 0)
             continue;
-        if (keep && node[n] != *preferred)
-            prefer(*preferred = node[n]);
+        if (keep && before[n] != *preferred)
+            prefer(*preferred = before[n]);
         write_to(start + n * PAGE);
-        copied++;
     }
-    return copied;
+    look(start, pages, after);
+    for (size_t n = 0; n < pages; n++) {
+        outcome->pages += before[n] >= 0;
+        outcome->astray += before[n] >= 0 && !(keep ? after[n] == before[n] : is_wanted(job, after[n]));
+    }
 }
 
 static bool has_huge_pages(void) {
@@ -134,7 +147,7 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
             bind_mapping(m, job);
         for (uintptr_t at = m->start; at < m->end; at += TOGETHER * PAGE) {
             const size_t pages = (m->end - at < TOGETHER * PAGE ? m->end - at : TOGETHER * PAGE) / PAGE;
-            outcome->pages += copy_part(at, pages, job->copies == COPIES_KEEP, &preferred);
+            copy_part(at, pages, job, outcome, &preferred);
         }
         if (huge)
             join(m);

@@ -59,7 +59,8 @@ struct outcome {
     int32_t detail;
     uint32_t replays; /* that were timed */
     uint32_t team;    /* threads of the last replay */
-    uint64_t fork_ns, copy_ns, pages;
+    uint64_t fork_ns, copy_ns;
+    uint64_t pages, astray; /* copied; and of these on a node where the job does not want them */
     uint64_t wall_ns[MOST_REPLAYS];
 };
 

@@ -13,6 +13,7 @@ arrays REQUEST      where the pages of a program's arrays are under each mapping
 early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 variables PROGRAM   of each variable, where its touched pages are, and the share of touches from other nodes
+replays PROGRAM     what came of replays of its region under mappings with other page nodes
 declined PROGRAM    the longest run of interleaved pages on one node, where huge pages are wanted and declined
 userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
 
@@ -25,18 +26,20 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, variable_text
+from numapredict.collect.capturing.watcher import Watcher
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import resolve
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
-from numapredict.native.library import placement_library
+from numapredict.native.library import capture_library, placement_library
 from numapredict.predictor.variables.session import Question, ask
 from tests.guest.kernel_setting import BALANCING_SETTING, HUGE_SETTING, MAPPINGS_SETTING, kernel_setting
 from tests.guest.placements import NOWHERE, paged
@@ -55,6 +58,7 @@ EARLY_LABELS = (
 )
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
 SCAN = {"scan_delay_ms": 20, "scan_period_min_ms": 50, "scan_period_max_ms": 100, "scan_size_mb": 64}
+REPLAYED = ("4x4-contiguous-first-touch", "4x4-contiguous-interleave", "4x1-contiguous-remote", "4x4-contiguous-bind@1")
 BALANCED_S = 60  # at most, until it has moved pages
 
 
@@ -200,6 +204,23 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
     return answers
 
 
+def replays(program: str) -> dict[str, tuple[str, int, int, str]]:
+    """Return, by mapping, what ended a replay, the pages that were copied, those astray, and what the program said."""
+    folder, topology = Path(os.environ["GUEST_FOLDER"]), host_topology()
+
+    def choose(_: AskedRegion) -> Generator[Placement, Outcome, None]:
+        for label in REPLAYED:
+            yield resolve(parse_label(label), topology)
+
+    with Watcher(choose, folder / "replays") as watcher:
+        settings = variable_text(watcher.name, str(folder / "regions"))
+        environment = {**os.environ, "OMP_NUM_THREADS": "4", "LD_PRELOAD": str(capture_library()), VARIABLE: settings}
+        output = _output([program], environment)
+    (captured,) = watcher.found
+    outcomes = [(replay.mapping, replay.outcome) for replay in captured.replays]
+    return {label: (one.problem, one.pages, one.astray, output) for label, one in outcomes}
+
+
 def declined(program: str) -> dict[str, int]:
     """Return how many pages of its largest range lie together, where the kernel makes huge pages, and not for it."""
     map_file, found = Path(os.environ["GUEST_FOLDER"]) / "map", {}
@@ -284,6 +305,7 @@ if __name__ == "__main__":
         "arrays": arrays,
         "early": early,
         "crowded": crowded,
+        "replays": replays,
         "declined": declined,
         "userfaults": userfaults,
         "variables": variables,

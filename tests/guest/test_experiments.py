@@ -116,6 +116,7 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     **{f"teams {compiler}": ("teams", partial(built_by, compiler, "nested")) for compiler in (GCC, CLANG)},
     **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
+    **{f"replays {compiler}": ("replays", partial(built_by, compiler, "replayed")) for compiler in (GCC, CLANG)},
     "variables": ("variables", partial(built_by, GCC, "spread")),
     # These change a setting of the kernel while they run, and come last.
     "declined": ("declined", built_where),
@@ -194,6 +195,23 @@ def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) ->
     assert reported["alone"].count("\n128 faults, sum ") == 3
     assert reported == dict.fromkeys(reported, reported["alone"])
     assert len(reported) == 4
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_replays_have_their_pages_where_their_mapping_wants_them(answers: dict[str, Any], compiler: str) -> None:
+    """By the kernel's answer to the program, in the replay: it crashes in another way for each place of its pages."""
+    found = answers[f"replays {compiler}"]
+    problems = {label: problem for label, (problem, *_) in found.items()}
+    assert problems == {
+        "4x4-contiguous-first-touch": "",
+        "4x4-contiguous-interleave": "it ended by SIGSEGV",
+        "4x1-contiguous-remote": "it ended by SIGILL",
+        "4x4-contiguous-bind@1": "",
+    }
+    for _, pages, astray, output in found.values():
+        assert pages > 1024
+        assert astray <= 0.01 * pages  # such as stacks, which the fork itself has written to
+        assert output == "0: 9\n"  # the program's own pages stay where they are
 
 
 def test_a_program_that_declines_huge_pages_is_placed_by_small_ones(answers: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ PROGRAM = """
 #include <string.h>
 int main(void) {
     struct question q = {1, 2, 3, 4, 5, 6, "some/module"};
-    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 9, {5000, 6000}};
+    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, {5000, 6000}};
     struct job j;
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
@@ -61,7 +61,7 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     found = outcome_of(outcome)
     assert found is not None
     assert found.times_s == pytest.approx((5e-6, 6e-6))
-    assert (found.team, found.pages) == (7, 9)
+    assert (found.team, found.pages, found.astray) == (7, 90, 2)
     assert found.fork_s == pytest.approx(1e-6)
     assert found.copy_s == pytest.approx(2e-6)
     assert "makes the system call" in found.problem
@@ -97,6 +97,14 @@ def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) ->
     assert said in found.problem
     assert bool(found.problem) == (state != 1)
     assert found.times_s == ()
+
+
+def test_a_replay_with_its_pages_elsewhere_is_none() -> None:
+    head = struct.pack("=IiIIQQ", 1, 0, 1, 8, 0, 0)
+    assert not outcome_of(head + struct.pack("=QQ8Q", 100, 5, *range(8))).problem  # type: ignore[union-attr]
+    found = outcome_of(head + struct.pack("=QQ8Q", 100, 6, *range(8)))
+    assert found is not None
+    assert found.problem == "6 of 100 copied pages are on other nodes than wanted: too little memory on these"
 
 
 def test_the_answer_to_go_on_is_no_job() -> None:

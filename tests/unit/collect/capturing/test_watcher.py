@@ -27,7 +27,7 @@ def question(offset: int) -> bytes:
 
 
 def outcome(state: int = 1) -> bytes:
-    return exchange._OUTCOME.pack(state, 0, 3, 8, 1, 1, 1, *([1_000_000] * 3), *([0] * 5))
+    return exchange._OUTCOME.pack(state, 0, 3, 8, 1, 1, 1, 0, *([1_000_000] * 3), *([0] * 5))
 
 
 def connected(watcher: Watcher) -> socket.socket:
