@@ -206,7 +206,7 @@ def _region(region: RegionTime, whole_s: float, captured: CapturedRegion | None)
 
 def _why_not(region: RegionTime, share: float) -> str:
     if region.count < FEWEST:
-        return f"it ran {region.count} times: the first two are not replayed"
+        return f"it ran {'once' if region.count == 1 else 'twice'}: what comes once or twice is not"
     if region.time_s / max(region.count, 1) < LEAST_INSTANCE_S:
         return f"an instance takes less than {LEAST_INSTANCE_S * 1e6:.0f} us"
     if share < LEAST_SHARE:

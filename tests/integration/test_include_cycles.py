@@ -88,7 +88,18 @@ def test_no_folder_depends_on_itself_by_way_of_others(units: Units) -> None:
         uses[folder].update(other.rpartition("/")[0] for other in others)
         uses[folder].discard(folder)
     inside = {"memory", "policy", "process", "profile", "protection", "stack", "threads"}
-    programs = {"applications", "codelets", "launcher", "placement", "probe", "regions", "replay", "stream", "tracer"}
+    programs = {
+        "applications",
+        "capture",
+        "codelets",
+        "launcher",
+        "placement",
+        "probe",
+        "regions",
+        "replay",
+        "stream",
+        "tracer",
+    }
     assert set(uses) == programs | {f"placement/{folder}" for folder in inside}
     assert cycle(uses) == []
 
