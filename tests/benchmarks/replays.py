@@ -135,8 +135,8 @@ def summary(found: Sequence[Compared]) -> str:
     return (
         f"{len(off)} pairs of region and mapping: median error {statistics.median(off):.1%}, 90% within "
         f"{off[math.ceil(0.9 * len(off)) - 1]:.1%}; the fastest mapping, or one within 2% of it, in {right} of "
-        f"{regions} regions; whole runs over replays {statistics.median(saved):.1f}x in the median, {geometric:.1f}x geometric, "
-        f"{statistics.fmean(saved):.1f}x arithmetic mean"
+        f"{regions} regions; whole runs over replays {statistics.median(saved):.1f}x in the median, {geometric:.1f}x "
+        f"geometric, {statistics.fmean(saved):.1f}x arithmetic mean"
     )
 
 
