@@ -25,6 +25,7 @@ from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.placing.region_times import region_times_note
 from numapredict.collect.placing.start import (
     AS_IT_IS,
     NUMACTL,
@@ -95,6 +96,10 @@ class HardwareMachine:
         if self.conditions.usual_codes is not None:
             self.conditions.usual_codes.setdefault(program.identity, code)
 
+    def note_regions(self) -> None:
+        """Give the measurements from now on a note of each region's time."""
+        self.conditions = replace(self.conditions, region_times=True)
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)
@@ -110,13 +115,16 @@ class HardwareMachine:
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
-    def run(self, program: Program, mapping: Mapping, limit: RunLimit = UNLIMITED) -> Measurement:
+    def run(
+        self, program: Program, mapping: Mapping, limit: RunLimit = UNLIMITED, *, watched: bool = False
+    ) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does.
 
-        Each run is ended at its ``limit``, or else at the usual time-out.
+        Each run is ended at its ``limit``, or else at the usual time-out. ``watched``: timed runs list the threads'
+        work too, for a machine without untimed ones.
         """
         placement = resolve(mapping, self.topology)
-        return self._run(program, placement, limit)
+        return self._run(program, placement, limit, watched=watched)
 
     def run_as_it_is(self, program: Program) -> Measurement:
         """Run the program as the caller would start it, and return its times; the measurement's mapping is AS_IT_IS.
@@ -126,13 +134,15 @@ class HardwareMachine:
         """
         return self._run(program, None, UNLIMITED)
 
-    def _run(self, program: Program, placement: Placement | None, limit: RunLimit) -> Measurement:
+    def _run(
+        self, program: Program, placement: Placement | None, limit: RunLimit, *, watched: bool = False
+    ) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
             report = folder / "regions"
             if placement is None:
                 start = start_as_it_is(program, report)
             else:
-                start = start_of(program, placement, PlacementFiles(report=str(report)))
+                start = start_of(program, placement, PlacementFiles(report=str(report), work=watched))
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())
@@ -148,6 +158,8 @@ class HardwareMachine:
                 require_room(folder)
                 return self._measurement(program, placement, start, failed=failed)
         measured = self._measurement(program, placement, start, repeated, seen)
+        noted = region_times_note(run.regions)
+        measured = msgspec.structs.replace(measured, provenance=(*measured.provenance, *noted))
         return (
             measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))
         )

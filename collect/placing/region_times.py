@@ -1,15 +1,20 @@
 """Region times: what the region clock counted in one run, with the names of the regions' functions."""
 
+import os
 import time
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
 from numapredict.collect.placing.symbols import function_at, load_address, uses_tasks
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Place
+
+PROVENANCE, MOST_NOTED = "region_times", 200
+"""The name of a measurement's note with its region times, as JSON, and the most regions in it, the longest ones."""
 
 
 class RegionTime(msgspec.Struct, frozen=True):
@@ -67,6 +72,27 @@ def read_region_times(path: Path) -> RegionTimes | None:
     return RegionTimes(tuple(map(_named, census.regions)), census.time_s, census.complete)
 
 
+def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:
+    """Return the note of a measurement's region times, none where none are known."""
+    if times is None:
+        return ()
+    longest = sorted(times.regions, key=lambda region: -region.time_s)[:MOST_NOTED]
+    noted = msgspec.structs.replace(times, regions=tuple(map(_spelt, longest)))
+    return ((PROVENANCE, msgspec.json.encode(noted).decode()),)
+
+
+def region_times_of(measurement: Measurement) -> RegionTimes | None:
+    """Return the region times that a measurement has a note of, without places; None where it has none."""
+    text = dict(measurement.provenance).get(PROVENANCE)
+    return None if text is None else msgspec.json.decode(text, type=RegionTimes)
+
+
+def _spelt(region: RegionTime) -> RegionTime:
+    """Return a region with names fit for JSON: a byte that is no character becomes its code."""
+    name, module = (os.fsencode(text).decode(errors="backslashreplace") for text in (region.name, region.module))
+    return msgspec.structs.replace(region, name=name, module=module)
+
+
 def _named(region: CensusRegion) -> RegionTime:
     name, module = function_at(region.path, region.offset) or region.name, region.path or region.module
     return RegionTime(
@@ -86,6 +112,12 @@ def _at_work(region: CensusRegion) -> float | None:
     if longest_s <= 0 or uses_tasks(region.path):
         return None
     return min(sum(region.work_s) / longest_s, float(region.team))
+
+
+def without_work(times: RegionTimes) -> RegionTimes:
+    """Return the regions without the threads at work, of a run whose list of that says too much."""
+    regions = tuple(msgspec.structs.replace(region, at_work=None) for region in times.regions)
+    return msgspec.structs.replace(times, regions=regions)
 
 
 def with_places(times: RegionTimes, modules: Modules) -> RegionTimes:

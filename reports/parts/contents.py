@@ -28,6 +28,7 @@ from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.parts.regions import regions_data
 from numapredict.reports.parts.search_answer import confirming_data, further_data, search_data
 from numapredict.reports.parts.search_runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
@@ -150,6 +151,8 @@ def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
         sections.append(Section("choices", "What each choice gives", choices))
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))
+    if (regions := regions_data(advice.regions)) is not None:
+        sections.append(Section("regions", "Parallel regions", regions))
     sections += [
         Section("placed", "Where threads and pages go", _placed(advice, profile)),
         Section("probes", "The probe runs", prediction),
@@ -170,6 +173,8 @@ def _search_page(found: Searched, profile: Profile | None) -> PageData:
     if found.confirmation is not None:
         sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
     sections.append(Section("further", "A further run", further_data(found)))
+    if (regions := regions_data(found.regions)) is not None:
+        sections.append(Section("regions", "Parallel regions", regions))
     if isinstance(found.mapping, Mapping):
         sections.append(Section("placed", "Where threads and pages go", _placed(found, profile)))
     elif profile is not None:
