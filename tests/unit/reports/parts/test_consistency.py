@@ -16,7 +16,6 @@ from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
 from numapredict.reports.parts.answer_file import read_answer
 
-
 BAD_REGIONS = {
     "mapping": "32x4-contiguous-first-touch",
     "times": {"regions": [], "wall_s": -1, "complete": True},
