@@ -74,9 +74,11 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
         else ()
     )
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
+    # Without packages in the description each node with cores is one of its own.
+    of = machine.packages or tuple(at if machine.topology.nodes[at].cores else None for at in nodes)
     packages = [
-        Package(number, (), tuple(at for at in nodes if machine.packages[at] == number))
-        for number in sorted(set(machine.packages))
+        Package(number, (), tuple(at for at in nodes if of[at] == number))
+        for number in sorted({number for number in of if number is not None})
     ]
     boxes = boxes_of(machine.topology, packages)
     return TopologyMapData(
