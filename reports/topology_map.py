@@ -17,6 +17,7 @@ from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of, numbe
 
 Rows = tuple[tuple[float, ...], ...]
 TABLE_CELL = 0.52  # inches
+NO_PACKAGE = -1
 CELLS, NUMBERED_CELLS = "cells are cores", "cells are cores, by their first PU"
 
 
@@ -75,10 +76,9 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     )
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
     # Without packages in the description each node with cores is one of its own.
-    of = machine.packages or tuple(at if machine.topology.nodes[at].cores else None for at in nodes)
+    of = machine.packages or tuple(at if machine.topology.nodes[at].cores else NO_PACKAGE for at in nodes)
     packages = [
-        Package(number, (), tuple(at for at in nodes if of[at] == number))
-        for number in sorted({number for number in of if number is not None})
+        Package(number, (), tuple(at for at in nodes if of[at] == number)) for number in sorted({*of} - {NO_PACKAGE})
     ]
     boxes = boxes_of(machine.topology, packages)
     return TopologyMapData(
