@@ -190,6 +190,9 @@ def test_the_page_has_the_parallel_regions_with_their_lines_and_what_no_placemen
     assert "17% of the run is outside all regions, where one thread works: more threads do not shorten it" in body
     assert f"(measured, {LOCAL})." in body
     assert sections(searched_page(with_regions())).index("regions") == 4
+    plain = msgspec.structs.replace(with_regions(), regions=REGIONS[:1])
+    alone, *_ = Document(searched_page(plain)).table("Each parallel region's time as it is now")
+    assert alone == [title * 2 for title in ("region", "instances", "time", "share", "threads")], "no work is known"
     for word in ("<b>&amp;</b><script>", HIDDEN):
         page = searched_page(with_regions(word))
         assert not [tag for tag, _ in Document(page).tags if tag == "b"]
