@@ -12,9 +12,6 @@ from numapredict.predictor.learning.model import Model
 ROOM = 1.05
 """The distance at the left edge, over that of the last merge."""
 
-WIDTH, LEFT, NAMES = 380, 6, 416
-"""Of a model's tree and where it and the names begin, in CSS pixels; between them stand the clusters."""
-
 LABELLED = 9
 """The least height of a cluster's bar, in CSS pixels, that has room for its number."""
 
@@ -60,7 +57,7 @@ def merges_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Merge, ...]:
     for left, right, apart, _ in tree:
         (x1, y1), (x2, y2), at = corners[int(left)], corners[int(right)], place_of(apart, tree)
         corners[len(leaves) + len(merges)] = at, (y1 + y2) / 2
-        merges.append(Merge(at, f"M{x1:.4f} {y1:.4g}H{at:.4f}V{y2:.4g}H{x2:.4f}"))
+        merges.append(Merge(at, f"M{x1:.4f} {y1:.3f}H{at:.4f}V{y2:.3f}H{x2:.4f}"))
     return tuple(merges)
 
 
