@@ -14,7 +14,7 @@ from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Place
 
 PROVENANCE, MOST_NOTED = "region_times", 200
-"""The name of a measurement's note with its region times, as JSON, and the most regions in it, the longest ones."""
+"""The name of a measurement's note with its region times, as JSON, and the most regions that it has one by one."""
 
 
 class RegionTime(msgspec.Struct, frozen=True):
@@ -73,18 +73,25 @@ def read_region_times(path: Path) -> RegionTimes | None:
 
 
 def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:
-    """Return the note of a measurement's region times, none where none are known."""
+    """Return the note of a measurement's region times, none where none are known; the shortest of many are one."""
     if times is None:
         return ()
-    longest = sorted(times.regions, key=lambda region: -region.time_s)[:MOST_NOTED]
-    noted = msgspec.structs.replace(times, regions=tuple(map(_spelt, longest)))
-    return ((PROVENANCE, msgspec.json.encode(noted).decode()),)
+    longest = sorted(times.regions, key=lambda region: -region.time_s)
+    noted, rest = [_spelt(region) for region in longest[:MOST_NOTED]], longest[MOST_NOTED:]
+    if rest:
+        instances, time_s = sum(region.count for region in rest), sum(region.time_s for region in rest)
+        noted.append(
+            RegionTime(f"{len(rest)} shorter regions", "", 0, instances, time_s, max(each.team for each in rest))
+        )
+    return ((PROVENANCE, msgspec.json.encode(msgspec.structs.replace(times, regions=tuple(noted))).decode()),)
 
 
 def region_times_of(measurement: Measurement) -> RegionTimes | None:
-    """Return the region times that a measurement has a note of, without places; None where it has none."""
-    text = dict(measurement.provenance).get(PROVENANCE)
-    return None if text is None else msgspec.json.decode(text, type=RegionTimes)
+    """Return the region times that a measurement has a note of, without places; None where it has none or another's."""
+    try:
+        return msgspec.json.decode(dict(measurement.provenance).get(PROVENANCE, ""), type=RegionTimes)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _spelt(region: RegionTime) -> RegionTime:
@@ -128,6 +135,8 @@ def with_places(times: RegionTimes, modules: Modules) -> RegionTimes:
             msgspec.structs.replace(
                 region, place=modules.place(region.module, load_address(region.module) + region.offset)
             )
+            if region.module
+            else region
             for region in times.regions
         ),
     )

@@ -63,7 +63,7 @@ def regions_data(runs: tuple[RegionRun, ...]) -> RegionsData | None:
         rows.append(
             RegionRow(
                 name=_name(seen),
-                where=f"{PurePath(seen.module).name}+{seen.offset:#x}",
+                where=f"{PurePath(seen.module).name}+{seen.offset:#x}" if seen.module else seen.name,
                 instances=seen.count,
                 times_s=times_s,
                 share=times_s[0] / wall_s if wall_s > 0 and times_s[0] >= 0 else UNKNOWN,

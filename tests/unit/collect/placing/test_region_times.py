@@ -11,8 +11,10 @@ from numapredict.collect.placing.region_times import (
     RegionTimes,
     region_times_note,
     region_times_of,
+    with_places,
     without_work,
 )
+from numapredict.collect.source.modules import Modules
 
 
 def noted(times: RegionTimes | None) -> Measurement:
@@ -31,13 +33,20 @@ def test_a_note_is_read_as_it_was_written_the_longest_regions_first() -> None:
     assert noted(None).provenance == ()
 
 
-def test_a_note_has_so_many_regions_at_most() -> None:
-    regions = tuple(RegionTime(f"r{n}", "/bin/app", n, 1, float(n), 2) for n in range(MOST_NOTED + 5))
-    found = region_times_of(noted(RegionTimes(regions, 1e6, complete=True)))
+def test_the_shortest_of_very_many_regions_are_one() -> None:
+    regions = tuple(RegionTime(f"r{n}", "/bin/app", n, 2, float(n), 2 + n) for n in range(MOST_NOTED + 5))
+    times = RegionTimes(regions, 1e6, complete=True)
+    found = region_times_of(noted(times))
     assert found is not None
-    assert len(found.regions) == MOST_NOTED
-    assert found.regions[0].name == f"r{MOST_NOTED + 4}"
-    assert found.regions[-1].name == "r5"
+    assert [region.name for region in found.regions[:: MOST_NOTED - 1]] == [f"r{MOST_NOTED + 4}", "r5"]
+    assert found.regions[-1] == RegionTime("5 shorter regions", "", 0, 10, 10.0, 6)
+    assert found.region_time_s == times.region_time_s
+    assert with_places(found, Modules()).regions[-1] == found.regions[-1]
+
+
+def test_a_note_that_makes_no_sense_is_none() -> None:
+    for text in ("", "{}", "[", '{"regions": [{"name": 1}], "wall_s": 1, "complete": true}'):
+        assert region_times_of(msgspec.structs.replace(noted(None), provenance=((PROVENANCE, text),))) is None
 
 
 def test_a_name_that_is_no_text_is_spelt() -> None:
