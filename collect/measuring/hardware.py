@@ -115,16 +115,13 @@ class HardwareMachine:
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
-    def run(
-        self, program: Program, mapping: Mapping, limit: RunLimit = UNLIMITED, *, watched: bool = False
-    ) -> Measurement:
+    def run(self, program: Program, mapping: Mapping, limit: RunLimit = UNLIMITED) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does.
 
-        Each run is ended at its ``limit``, or else at the usual time-out. ``watched``: timed runs list the threads'
-        work too, for a machine without untimed ones.
+        Each run is ended at its ``limit``, or else at the usual time-out.
         """
         placement = resolve(mapping, self.topology)
-        return self._run(program, placement, limit, watched=watched)
+        return self._run(program, placement, limit)
 
     def run_as_it_is(self, program: Program) -> Measurement:
         """Run the program as the caller would start it, and return its times; the measurement's mapping is AS_IT_IS.
@@ -134,15 +131,13 @@ class HardwareMachine:
         """
         return self._run(program, None, UNLIMITED)
 
-    def _run(
-        self, program: Program, placement: Placement | None, limit: RunLimit, *, watched: bool = False
-    ) -> Measurement:
+    def _run(self, program: Program, placement: Placement | None, limit: RunLimit) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
             report = folder / "regions"
             if placement is None:
                 start = start_as_it_is(program, report)
             else:
-                start = start_of(program, placement, PlacementFiles(report=str(report), work=watched))
+                start = start_of(program, placement, PlacementFiles(report=str(report)))
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())

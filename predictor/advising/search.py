@@ -75,8 +75,7 @@ class Runner:
     """What runs the searched program, once a call: as it is now, and under a mapping up to a limit.
 
     ``run_baseline`` gives a measurement of the mapping ``baseline``, which need not be in our grammar. ``kept`` has the
-    runs that earlier commands made, and keeps further ones; None where runs cost too little to be kept. ``confirm``
-    runs under a mapping without listing the threads' work; None where ``run`` does that too.
+    runs that earlier commands made, and keeps further ones; None where runs cost too little to be kept.
     """
 
     program: str
@@ -84,7 +83,6 @@ class Runner:
     run_baseline: Callable[[], Measurement]
     run: Callable[[Mapping, RunLimit], Measurement]
     kept: KeptRuns | None = None
-    confirm: Callable[[Mapping], Measurement] | None = None
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ def _confirmed(found: Search, runner: Runner, modelled: bool) -> Confirmation:
         raise AssertionError("only the baseline may have a mapping that is not in our grammar")
     sides: dict[AnyMapping, Callable[[], Measurement]] = {
         runner.baseline: runner.run_baseline,
-        winner: partial(runner.run, winner, UNLIMITED) if runner.confirm is None else partial(runner.confirm, winner),
+        winner: partial(runner.run, winner, UNLIMITED),
     }
     result = alternate(runner.program, sides, found.clock, 1 if modelled else CONFIRMING_ROUNDS)
     return Confirmation(

@@ -147,14 +147,7 @@ def _search(program: Program, question: Question) -> Searched:
         kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
         if kept.runs:
             here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
-        runner = Runner(
-            program.name,
-            AS_IT_IS,
-            partial(here.run_as_it_is, program),
-            partial(here.run, program, watched=True),
-            kept,
-            partial(here.run, program),
-        )
+        runner = Runner(program.name, AS_IT_IS, partial(here.run_as_it_is, program), partial(here.run, program), kept)
         try:
             return searched(program, here, runner, prior, question.search)
         except KeyboardInterrupt:

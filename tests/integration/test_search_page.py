@@ -191,7 +191,10 @@ def test_the_page_has_the_parallel_regions_with_their_lines_and_what_no_placemen
     assert f"(measured, {LOCAL})." in body
     assert sections(searched_page(with_regions())).index("regions") == 4
     plain = msgspec.structs.replace(with_regions(), regions=REGIONS[:1])
-    alone, *_ = Document(searched_page(plain)).table("Each parallel region's time as it is now")
+    page = Document(searched_page(plain))
+    alone, *_ = page.table("Each parallel region's time as it is now")
+    assert "numapredict run --regions does." in page.texts["body"][0]
+    assert "run --regions does" not in body
     assert alone == [title * 2 for title in ("region", "instances", "time", "share", "threads")], "no work is known"
     for word in ("<b>&amp;</b><script>", HIDDEN):
         page = searched_page(with_regions(word))

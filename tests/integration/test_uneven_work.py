@@ -120,7 +120,7 @@ def test_of_tasks_nothing_is_said(compiler: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("warm_up", [0, 1])
-def test_a_measurement_notes_its_regions_and_the_work_where_it_is_watched(warm_up: int, tmp_path: Path) -> None:
+def test_a_measurement_notes_its_regions_and_the_work_of_an_untimed_run(warm_up: int, tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     program = program_of((str(built(UNEVEN, "uneven.c", ["gcc"], tmp_path)),))
@@ -140,5 +140,4 @@ def test_a_measurement_notes_its_regions_and_the_work_where_it_is_watched(warm_u
     as_it_is, plain = machine.run_as_it_is(program), machine.run(program, mapping)
     assert sorted(noted(region_times_of(as_it_is))) == expected(work=False)
     assert sorted(noted(region_times_of(plain))) == expected(work=warm_up == 1)
-    assert sorted(noted(region_times_of(machine.run(program, mapping, watched=True)))) == expected(work=True)
     assert region_times_of(this_computer(1, warm_up, timeout_s=60).run(program, mapping)) is None
