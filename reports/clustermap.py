@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from scipy.cluster.hierarchy import dendrogram, optimal_leaf_ordering
-from scipy.spatial.distance import pdist
+from scipy.cluster.hierarchy import dendrogram
 
 from numapredict.collect import mapping
 from numapredict.collect.data.dataset import Dataset
@@ -13,12 +12,13 @@ from numapredict.collect.mapping import AnyMapping, ThreadPolicy, applicable
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
-from numapredict.predictor.learning.clustering import cut, ward_linkage
-from numapredict.predictor.learning.features import clustering_rows, observe
+from numapredict.predictor.learning.clustering import cut
+from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import Scale, TrainingOptions
 from numapredict.predictor.learning.train import default_of
 from numapredict.reports.drawable import drawable
+from numapredict.reports.program_order import order_programs
 from numapredict.reports.source import origin_of, source_line
 
 
@@ -99,11 +99,9 @@ def clustermap_data(
     column = observations.column(chosen)
     if len(observations.programs) < 2:
         raise InsufficientDataError(f"dataset of {dataset.machine} has one program: a clustermap needs at least two")
-    rows = clustering_rows(observations.time_s, column, scale)
-    tree = optimal_leaf_ordering(ward_linkage(rows), pdist(rows))
-    drawn = dendrogram(tree, no_plot=True)
-    order = [int(leaf) for leaf in drawn["leaves"] or ()]
-    labels = cut(tree, n_clusters or CLUSTERS)[order]
+    ordered = order_programs(observations, column, scale)
+    drawn, order = dendrogram(ordered.tree, no_plot=True), list(ordered.leaves)
+    labels = cut(ordered.tree, n_clusters or CLUSTERS)[order]
     found = int(labels.max()) + 1
     if n_clusters is not None and found < n_clusters:
         raise InsufficientDataError(

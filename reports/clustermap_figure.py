@@ -19,6 +19,7 @@ from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import width_of
+from numapredict.reports.program_order import colour_limit
 from numapredict.reports.source import sign
 
 Value = TypeVar("Value")
@@ -146,8 +147,7 @@ def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
     scale of distances, lays out by shares of the figure, so that names overlap the scale, and leaves names out.
     """
     values = np.array(data.log2_times)
-    # Colours end at the 98th percentile: a few extreme mappings would make all others look alike.
-    limit = float(np.clip(np.ceil(2 * np.quantile(np.abs(values), 0.98)) / 2, 1.0, 3.0))
+    limit = colour_limit(values)
     ticks = [tick for tick in range(-3, 4) if abs(tick) <= limit]
     beyond = (values.min() < -limit, values.max() > limit)
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[beyond]

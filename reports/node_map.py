@@ -14,14 +14,15 @@ from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
-from numapredict.reports.arrangement import Links, arranged
+from numapredict.reports.arrangement import Arrangement, Links, arranged
 
 CELL, PLAIN_CELL, MARGIN, HEAD, PU_LINE, STRIP = 0.4, 0.2, 0.12, 0.27, 0.19, 0.5  # inches
 GAP, WIRED_GAP = (0.3, 0.3), (0.95, 0.6)
 MESH_EDGE, MESH_HEAD, LISTED_LINE = 0.12, 0.28, 0.17
+FRAME_EDGE, FRAME_HEAD = 0.1, 0.24
 LEAST_WIDTH = 2.0
 MOST_NUMBERED = 8  # cores of a node with their PUs in their cells; the PUs of more are given as ranges
-IDLE, SHEET = "#ededed", "#e3eef6"
+IDLE, SHEET, FRAME = "#ededed", "#e3eef6", "#f4efe6"
 LETTERS = 4  # of threads' numbers in a cell; more are written smaller
 
 
@@ -73,12 +74,14 @@ class NodeMap:
         self.cell = CELL if self.numbered else PLAIN_CELL
         self.with_pus = not self.numbered or any(box.pus != index_list(cell.pu for cell in box.cells) for box in boxes)
         self.gap_x, self.gap_y = WIRED_GAP if self.way.lines else GAP
+        self.frames = {} if self.way.meshes else framed(self.boxes, self.way)
+        self.edge = MESH_EDGE if self.way.meshes else FRAME_EDGE if self.frames else 0.0
         columns = self.way.columns
         self.across = max(4, math.ceil(math.sqrt(1.7 * most)), self._fitting(most, width / columns - GAP[0]))
         self.box_width = max(LEAST_WIDTH, self.across * self.cell + 2 * MARGIN)
         if columns > 1:
-            self.gap_x = max(self.gap_x, (width - columns * self.box_width) / (columns - 1))
-        self.edge = MESH_EDGE if self.way.meshes else 0.0
+            room = width - columns * self.box_width - 2 * self.edge
+            self.gap_x = max(self.gap_x, room / (columns - 1))
         self.width = columns * self.box_width + (columns - 1) * self.gap_x + 2 * self.edge
         self.listed = textwrap.wrap(_listed_links(self.boxes, self.way.listed), int(14 * self.width))
         below = LISTED_LINE * (len(self.listed) + 0.5) if self.listed else 0.0
@@ -86,11 +89,17 @@ class NodeMap:
         top = 0.0
         for row in range(self.way.rows):
             cells = max(len(box.cells) for at, box in enumerate(boxes) if self.way.places[at][1] == row)
-            top += (self.gap_y if row else 0.0) + (MESH_HEAD if row in self.way.meshes else 0.0)
+            top += (self.gap_y if row else 0.0) + self._head(row)
             self.tops.append(top)
             self.heights.append(HEAD + self._cells_height(cells) + 0.1 + STRIP + MARGIN)
-            top += self.heights[-1] + (self.edge if row in self.way.meshes else 0.0)
+            top += self.heights[-1] + (self.edge if self._head(row) else 0.0)
         self.height = top + below
+
+    def _head(self, row: int) -> float:
+        """Return the room above the boxes of a row, for the words of its sheet or of its packages' frames."""
+        if row in self.way.meshes:
+            return MESH_HEAD
+        return FRAME_HEAD if any(self.way.places[at][1] == row for at, *_ in self.frames.values()) else 0.0
 
     def _fitting(self, cores: int, inches: float) -> int:
         """Return the number of cells in a row of a box at most ``inches`` wide, with rows about equally long."""
@@ -109,6 +118,8 @@ class NodeMap:
         axes.set_axis_off()
         for row, text in self.way.meshes.items():
             self._draw_mesh(axes, row, text)
+        for package, members in self.frames.items():
+            self._draw_frame(axes, package, members)
         for (one, other), text in self.way.lines.items():
             self._draw_line(axes, (one, other), text)
         for at, box in enumerate(self.boxes):
@@ -138,7 +149,7 @@ class NodeMap:
         )
         top = y + height
         cores = counted(len(box.cells), "core") if box.cells else "no cores"
-        if box.packages:
+        if box.packages and not any(at in members for members in self.frames.values()):
             cores = f"package{'s' if len(box.packages) > 1 else ''} {_listed(box.packages)}, {cores}"
         axes.text(x + MARGIN, top - 0.15, f"node {box.node}", fontsize=9.5, weight="bold", va="center")
         axes.text(
@@ -185,6 +196,16 @@ class NodeMap:
             color=palette.BLUE,
         )
 
+    def _draw_frame(self, axes: Axes, package: int, members: tuple[int, ...]) -> None:
+        """Draw the frame of a package around its boxes, which stand side by side, with its number above them."""
+        x, y, height = self._place(members[0])
+        right = self._place(members[-1])[0] + self.box_width
+        corner, size = (x - FRAME_EDGE, y - FRAME_EDGE), (right - x + 2 * FRAME_EDGE, height + FRAME_EDGE + FRAME_HEAD)
+        axes.add_patch(
+            Rectangle(corner, *size, facecolor=FRAME, edgecolor=palette.GREY, linewidth=0.8, zorder=-1, clip_on=False)
+        )
+        axes.text(x + 0.04, y + height + FRAME_HEAD / 2, f"package {package}", fontsize=8.5, va="center")
+
     def _draw_line(self, axes: Axes, ends: tuple[int, int], text: str) -> None:
         """Draw a link from middle to middle, below the boxes, with its bandwidth."""
         (x1, y1, high1), (x2, y2, high2) = map(self._place, ends)
@@ -194,7 +215,7 @@ class NodeMap:
         upper, lower = sorted(self.way.places[at][1] for at in ends)
         y = (y1 + y2) / 2
         if upper != lower:  # in the gap between the rows, whose heights may differ
-            below = self.edge if upper in self.way.meshes else 0.0
+            below = self.edge if self._head(upper) else 0.0
             y = self.height - self.tops[upper] - self.heights[upper] - below - self.gap_y / 2
         axes.text(
             x1 + (x2 - x1) * ((y - y1) / (y2 - y1) if y1 != y2 else 0.5),
@@ -231,6 +252,26 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
         )
         for node in topology.nodes
     )
+
+
+def framed(boxes: Sequence[NodeBox], way: Arrangement) -> dict[int, tuple[int, ...]]:
+    """Return the boxes of each package, by its number, if every box belongs to one and stands beside its others.
+
+    None where each package is one box, which says so itself.
+    """
+    members: dict[int, list[int]] = {}
+    for at, box in enumerate(boxes):
+        if len(box.packages) != 1:
+            return {}
+        members.setdefault(box.packages[0], []).append(at)
+    if len(members) == len(boxes):
+        return {}
+    found = {package: tuple(sorted(each, key=lambda at: way.places[at])) for package, each in members.items()}
+    for each in found.values():
+        (column, row), places = way.places[each[0]], [way.places[at] for at in each]
+        if places != [(column + number, row) for number in range(len(each))]:
+            return {}
+    return found
 
 
 def _listed(numbers: Sequence[int]) -> str:

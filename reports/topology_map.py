@@ -17,6 +17,7 @@ from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of, numbe
 
 Rows = tuple[tuple[float, ...], ...]
 TABLE_CELL = 0.52  # inches
+NO_PACKAGE = -1
 CELLS, NUMBERED_CELLS = "cells are cores", "cells are cores, by their first PU"
 
 
@@ -74,9 +75,10 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
         else ()
     )
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
+    # Without packages in the description each node with cores is one of its own.
+    of = machine.packages or tuple(at if machine.topology.nodes[at].cores else NO_PACKAGE for at in nodes)
     packages = [
-        Package(number, (), tuple(at for at in nodes if machine.packages[at] == number))
-        for number in sorted(set(machine.packages))
+        Package(number, (), tuple(at for at in nodes if of[at] == number)) for number in sorted({*of} - {NO_PACKAGE})
     ]
     boxes = boxes_of(machine.topology, packages)
     return TopologyMapData(

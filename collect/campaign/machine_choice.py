@@ -15,13 +15,15 @@ from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import TraceBudget
 
 
-def modelled_machine(name: str, budget: TraceBudget | None = None, *, strict: bool = False) -> ModelledMachine:
+def modelled_machine(
+    name: str, budget: TraceBudget | None = None, *, strict: bool = False, region_times: bool = False
+) -> ModelledMachine:
     """Return the modelled machine of a description's name or .toml file; InvalidInputError if there is none.
 
-    ``strict`` refuses programs that end with an exit code other than 0.
+    ``strict`` refuses programs that end with an exit code other than 0; ``region_times`` notes each region's time.
     """
     description = load_description(name)
-    return ModelledMachine(description, TraceStore(description, budget), strict=strict)
+    return ModelledMachine(description, TraceStore(description, budget), strict=strict, region_times=region_times)
 
 
 def this_computer(
@@ -30,11 +32,12 @@ def this_computer(
     *,
     timeout_s: float | None = None,
     strict: bool = False,
+    region_times: bool = False,
 ) -> HardwareMachine:
     """Return the computer that this runs on, to measure on it; with a ``timeout_s`` of its own, by times alone.
 
-    ``strict`` refuses programs that end with an exit code other than 0. Raises InvalidTopologyError where its topology
-    cannot be read, and UsageError in one of several tasks.
+    ``strict`` refuses programs that end with an exit code other than 0; ``region_times`` notes each region's time.
+    Raises InvalidTopologyError where its topology cannot be read, and UsageError in one of several tasks.
     """
     check_one_asker()
     topology = host_topology()
@@ -49,5 +52,9 @@ def this_computer(
         rule = fixed_repetitions(rule)
     rule = msgspec.structs.replace(rule, strict=strict)
     if timeout_s is not None:
-        return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, timeout_s=timeout_s)
-    return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters)
+        machine = HardwareMachine(topology, repetitions=rule, warm_up=warm_up, timeout_s=timeout_s)
+    else:
+        machine = HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters)
+    if region_times:
+        machine.note_regions()
+    return machine

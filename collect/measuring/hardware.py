@@ -25,6 +25,7 @@ from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.placing.region_times import region_times_note
 from numapredict.collect.placing.start import (
     AS_IT_IS,
     NUMACTL,
@@ -95,6 +96,10 @@ class HardwareMachine:
         if self.conditions.usual_codes is not None:
             self.conditions.usual_codes.setdefault(program.identity, code)
 
+    def note_regions(self) -> None:
+        """Give the measurements from now on a note of each region's time."""
+        self.conditions = replace(self.conditions, region_times=True)
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)
@@ -148,6 +153,8 @@ class HardwareMachine:
                 require_room(folder)
                 return self._measurement(program, placement, start, failed=failed)
         measured = self._measurement(program, placement, start, repeated, seen)
+        noted = region_times_note(run.regions)
+        measured = msgspec.structs.replace(measured, provenance=(*measured.provenance, *noted))
         return (
             measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))
         )

@@ -35,6 +35,7 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.census import CENSUS_THREADS, Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal
+from numapredict.collect.placing.region_times import RegionTime, RegionTimes, region_times_note
 from numapredict.collect.placing.teams import Team, teams_by_time, teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import fits
@@ -68,17 +69,22 @@ class ModelledMachine:
     The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the
     mapping's page policy (first touch from the recorded toucher), latency and bandwidth with queues at controllers and
     links, and the slowest thread at each barrier. With ``strict``, a program that ends with an exit code other than 0
-    has failed.
+    has failed. ``region_times``: measurements have a note of each region's time.
     """
 
     modelled = True
     executions = 1
 
     def __init__(
-        self, description: MachineDescription, store: TraceStore | None = None, *, strict: bool = False
+        self,
+        description: MachineDescription,
+        store: TraceStore | None = None,
+        *,
+        strict: bool = False,
+        region_times: bool = False,
     ) -> None:
         self.description = description
-        self.strict = strict
+        self.strict, self.region_times = strict, region_times
         self.store = store or TraceStore(description)
         self.name, self.topology = description.name, description.topology
         self.controllers_GBps = description.controller_read_GBps
@@ -248,10 +254,32 @@ class ModelledMachine:
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
                 *regions_note(times_s, native_s, traced.phased.seen),
+                *self._region_times_note(traced, times_s, repetition.time_s, mapping),
                 *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),
                 *(((EXIT_CODE, str(exit_code)),) if exit_code else ()),
             ),
         )
+
+    def _region_times_note(
+        self, traced: TracedProgram, times_s: dict[int, float], time_s: float, mapping: Mapping
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the note of the regions that the trace saw: their instances of the native run, and modelled times."""
+        if not self.region_times:
+            return ()
+        threads = threads_by_region(traced.census, traced.trace, mapping.threads)
+        regions = tuple(
+            RegionTime(
+                region.name,
+                region.path or region.module,
+                region.offset,
+                region.count,
+                times_s[region.key],
+                threads[region.key],
+            )
+            for region in traced.census.regions
+            if times_s.get(region.key, 0.0) > 0
+        )
+        return region_times_note(RegionTimes(regions, time_s, traced.census.complete))
 
     def _waits(
         self, phased: PhasedTrace, places: ThreadPlaces
@@ -327,11 +355,16 @@ def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
     Threads of nested teams count for the enclosing region. An untraced region is assumed to have the requested threads,
     or those of the census if more.
     """
+    threads = threads_by_region(census, trace, asked)
+    return teams_by_time((threads[region.key], region.time_s) for region in census.regions)
+
+
+def threads_by_region(census: Census, trace: Trace, asked: int) -> dict[int, int]:
+    """Return the threads of each region, by its key: see ``traced_teams``."""
     segments = trace.segments[trace.segments["region"] != 0]
     threads = {}
     for key in np.unique(segments["region"]):
         mine = segments[segments["region"] == key]
         threads[int(key)] = max(int(mine["team"].max()), len(np.unique(mine["contiguous"])))
     untraced = {region.key: region.team if region.team > CENSUS_THREADS else asked for region in census.regions}
-    threads = untraced | threads
-    return teams_by_time((threads[region.key], region.time_s) for region in census.regions)
+    return untraced | threads

@@ -1,15 +1,20 @@
 """Region times: what the region clock counted in one run, with the names of the regions' functions."""
 
+import os
 import time
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
 from numapredict.collect.placing.symbols import function_at, load_address, uses_tasks
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Place
+
+PROVENANCE, MOST_NOTED = "region_times", 200
+"""The name of a measurement's note with its region times, as JSON, and the most regions that it has one by one."""
 
 
 class RegionTime(msgspec.Struct, frozen=True):
@@ -67,6 +72,34 @@ def read_region_times(path: Path) -> RegionTimes | None:
     return RegionTimes(tuple(map(_named, census.regions)), census.time_s, census.complete)
 
 
+def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:
+    """Return the note of a measurement's region times, none where none are known; the shortest of many are one."""
+    if times is None:
+        return ()
+    longest = sorted(times.regions, key=lambda region: -region.time_s)
+    noted, rest = [_spelt(region) for region in longest[:MOST_NOTED]], longest[MOST_NOTED:]
+    if rest:
+        instances, time_s = sum(region.count for region in rest), sum(region.time_s for region in rest)
+        noted.append(
+            RegionTime(f"{len(rest)} shorter regions", "", 0, instances, time_s, max(each.team for each in rest))
+        )
+    return ((PROVENANCE, msgspec.json.encode(msgspec.structs.replace(times, regions=tuple(noted))).decode()),)
+
+
+def region_times_of(measurement: Measurement) -> RegionTimes | None:
+    """Return the region times that a measurement has a note of, without places; None where it has none or another's."""
+    try:
+        return msgspec.json.decode(dict(measurement.provenance).get(PROVENANCE, ""), type=RegionTimes)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _spelt(region: RegionTime) -> RegionTime:
+    """Return a region with names fit for JSON: a byte that is no character becomes its code."""
+    name, module = (os.fsencode(text).decode(errors="backslashreplace") for text in (region.name, region.module))
+    return msgspec.structs.replace(region, name=name, module=module)
+
+
 def _named(region: CensusRegion) -> RegionTime:
     name, module = function_at(region.path, region.offset) or region.name, region.path or region.module
     return RegionTime(
@@ -88,6 +121,12 @@ def _at_work(region: CensusRegion) -> float | None:
     return min(sum(region.work_s) / longest_s, float(region.team))
 
 
+def without_work(times: RegionTimes) -> RegionTimes:
+    """Return the regions without the threads at work, of a run whose list of that says too much."""
+    regions = tuple(msgspec.structs.replace(region, at_work=None) for region in times.regions)
+    return msgspec.structs.replace(times, regions=regions)
+
+
 def with_places(times: RegionTimes, modules: Modules) -> RegionTimes:
     """Return the regions with their places in the source, as far as debug information tells."""
     return msgspec.structs.replace(
@@ -96,6 +135,8 @@ def with_places(times: RegionTimes, modules: Modules) -> RegionTimes:
             msgspec.structs.replace(
                 region, place=modules.place(region.module, load_address(region.module) + region.offset)
             )
+            if region.module
+            else region
             for region in times.regions
         ),
     )

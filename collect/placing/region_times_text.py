@@ -36,11 +36,12 @@ def _process_in_words(found: RegionTimes) -> Iterator[str]:
         at_work = "?" if region.at_work is None else f"{region.at_work:.1f}"
         yield (
             f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8} {at_work:>8}  "
-            f"{_name(region)}{unfinished}"
+            f"{name_in_words(region)}{unfinished}"
         )
 
 
-def _name(region: RegionTime) -> str:
+def name_in_words(region: RegionTime) -> str:
+    """Return a region's function and line as far as they are known, and its module and offset."""
     place = f"{Path(region.module).name}+{region.offset:#x}"
     if region.place is not None and region.place.frame.known:
         return f"{region.place.text} ({place})"
@@ -51,22 +52,37 @@ def _remarks(found: RegionTimes) -> Iterator[str]:
     """Return what no placement shortens, if it is worth a line: work of one thread, uneven work, serial parts."""
     for region in sorted(found.regions, key=lambda region: -region.time_s):
         share = region.time_s / found.wall_s if found.wall_s > 0 else 0.0
-        if share < WORTH or region.at_work is None or region.team < 2:
+        if share < WORTH:
             continue
-        where = f"regions: {_name(region)}, {share:.0%} of the run"
-        if region.at_work < _ALONE:
-            yield (
-                f"{where}: one thread does the work, and no placement of the others helps; share it out, as a single "
-                "construct or a Fortran workshare does not"
-            )
-        elif region.at_work < _UNEVEN * region.team:
-            yield (
-                f"{where}: it waits for the thread with most work; all {region.team} have as much as "
-                f"{region.at_work:.1f} of its kind; no placement shortens that, another schedule or smaller shares may"
-            )
-    outside_s = found.wall_s - found.region_time_s
-    if found.regions and found.wall_s > 0 and outside_s >= WORTH * found.wall_s:
-        yield (
-            f"regions: {outside_s / found.wall_s:.0%} of the run is outside all regions, where one thread works: "
-            "more threads do not shorten it"
+        if limit := limit_in_words(region):
+            yield f"regions: {name_in_words(region)}, {share:.0%} of the run: {limit}"
+    if serial := serial_in_words(found):
+        yield f"regions: {serial}"
+
+
+def limit_in_words(region: RegionTime) -> str:
+    """Return what no placement shortens of a region: work of one thread or uneven work; empty where neither is seen."""
+    if region.at_work is None or region.team < 2:
+        return ""
+    if region.at_work < _ALONE:
+        return (
+            "one thread does the work, and no placement of the others helps; share it out, as a single construct or a "
+            "Fortran workshare does not"
         )
+    if region.at_work < _UNEVEN * region.team:
+        return (
+            f"it waits for the thread with most work; all {region.team} have as much as {region.at_work:.1f} of its "
+            "kind; no placement shortens that, another schedule or smaller shares may"
+        )
+    return ""
+
+
+def serial_in_words(found: RegionTimes) -> str:
+    """Return which part of a run is outside all regions, empty where it is too small for a remark."""
+    outside_s = found.wall_s - found.region_time_s
+    if not found.regions or found.wall_s <= 0 or outside_s < WORTH * found.wall_s:
+        return ""
+    return (
+        f"{outside_s / found.wall_s:.0%} of the run is outside all regions, where one thread works: more threads do "
+        "not shorten it"
+    )

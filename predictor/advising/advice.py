@@ -27,6 +27,7 @@ from numapredict.predictor.advising.evidence import evidence_of, reached_by
 from numapredict.predictor.advising.explanation import Explanation, explain
 from numapredict.predictor.advising.own_threads import OwnThreads, depends_in_words, model_of_threads, own_team
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict, reading_of
+from numapredict.predictor.advising.region_run import RegionRun, region_runs
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN, with_unseen
 from numapredict.predictor.advising.verification import Verification, verify
@@ -110,7 +111,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     with that number compete, and ``default`` is what it gets today with it. ``answer`` distinguishes advice from
     ``Unknown``.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
-    tool can; ``alternative`` is numactl's. ``warnings`` say what makes the answer doubtful.
+    tool can; ``alternative`` is numactl's. ``warnings`` say what makes the answer doubtful. ``regions`` has the time of
+    each parallel region under each probe, where they are known, that of the default first.
     """
 
     program: str
@@ -138,6 +140,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     verification: Verification | None = None
     exit_code: int = 0
     own_threads: OwnThreads | None = None
+    regions: tuple[RegionRun, ...] = ()
     answer: Literal["advised"] = "advised"
 
 
@@ -221,6 +224,7 @@ def advise(
         verification=verification,
         exit_code=max(map(exit_code_of, measured)),
         own_threads=own,
+        regions=region_runs(sorted(measured, key=lambda measurement: measurement.mapping != default)),
     )
 
 

@@ -22,7 +22,7 @@ WITHOUT_COUNTERS = {
 
 DIRECT = {
     False: "measured directly by the probes, not predicted",
-    True: "of both probes' modelled times, not predicted",
+    True: "modelled for both mappings, not predicted",
 }
 """What is said of a gain of one probe over the other, by whether runs are modelled."""
 

@@ -23,6 +23,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import command_line
 from numapredict.predictor.advising.advice import Alternative, seconds_in_words, seen_share
 from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.region_run import RegionRun, region_runs
 from numapredict.predictor.advising.search import Runner, Search, SearchOptions, SearchRun, search
 from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN
 from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, alternate
@@ -87,7 +88,8 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
     numactl's; none of them if the program should stay as it is. ``own_threads`` says what follows from a number of
     threads that the program sets itself; ``exit_code`` is what it ends with, though its parallel regions ran.
     ``kept_runs``: so many runs, the first ones, were made by earlier commands, from the time ``kept_since`` on.
-    ``expected_runs`` is how often the program will run, if that was said.
+    ``expected_runs`` is how often the program will run, if that was said. ``regions`` has the time of each parallel
+    region in the baseline's run and in the fastest one, where they are known.
     """
 
     program: str
@@ -116,6 +118,7 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
     kept_runs: int = 0
     kept_since: str = ""
     expected_runs: int | None = None
+    regions: tuple[RegionRun, ...] = ()
     answer: Literal["searched"] = "searched"
 
 
@@ -160,6 +163,7 @@ def searched(program: Program, machine: Machine, runner: Runner, prior: Prior, o
         kept_runs=found.kept,
         kept_since=_since(runner.kept) if found.kept and runner.kept else "",
         expected_runs=options.expected_runs,
+        regions=region_runs([found.made[number].measurement for number in dict.fromkeys((0, best))]),
     )
 
 

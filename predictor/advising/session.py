@@ -97,7 +97,7 @@ def _answer(question: Question) -> Advice | Unknown | Searched:
     machine: Machine
     if machine_name is None:
         executable_of(program)
-        machine = this_computer(strict=strict)
+        machine = this_computer(strict=strict, region_times=True)
         log.info(f"this computer: {shape_of(machine.topology)}")
         for line in restriction_lines(machine.topology):
             log.info(line)
@@ -110,7 +110,7 @@ def _answer(question: Question) -> Advice | Unknown | Searched:
                 "--fresh discards runs of this computer, and of a described machine none are kept: leave it out"
             )
         check_program(program)
-        machine = modelled_machine(machine_name, _budget(question.budget_s, 2), strict=strict)
+        machine = modelled_machine(machine_name, _budget(question.budget_s, 2), strict=strict, region_times=True)
         log.info(f"{machine.name}, modelled: {shape_of(machine.topology)}")
     chosen = None if question.searched else choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
@@ -142,7 +142,7 @@ def _search(program: Program, question: Question) -> Searched:
     if question.verified:
         log.info("a search runs its baseline and its winner again in turn in any case: --verify adds nothing to it")
     if question.machine is None:
-        here = this_computer(repetitions=1, warm_up=0, timeout_s=math.inf, strict=question.strict)
+        here = this_computer(repetitions=1, warm_up=0, timeout_s=math.inf, strict=question.strict, region_times=True)
         prior, fresh = _prior(here), question.search.fresh
         kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
         if kept.runs:
@@ -153,7 +153,7 @@ def _search(program: Program, question: Question) -> Searched:
         except KeyboardInterrupt:
             raise Interruption(kept.left_in_words(), ("--fresh",) if fresh else ()) from None
     budget = _budget(question.budget_s, RUNS)  # so that a search for more runs finds the traces of one for fewer
-    described = modelled_machine(question.machine, budget, strict=question.strict)
+    described = modelled_machine(question.machine, budget, strict=question.strict, region_times=True)
     prior = _prior(described)
     default = prior.mappings[prior.default]
     runner = Runner(

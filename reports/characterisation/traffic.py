@@ -19,6 +19,12 @@ UNITS: dict[Quantity, tuple[tuple[float, str], ...]] = {
 }
 """Units: the value in cache lines or GB/s, and the name, the largest first."""
 
+FARTHEST_PEAK = 4.0
+"""A peak this many times as high as the highest bar is told in words: its line would leave the bars too small."""
+
+NARROW = 3
+"""A panel of so few groups has no room for many words."""
+
 ASKED_BY = "asked for by the cores of"
 """Accesses are counted by the node of the core, whichever node has the memory."""
 
@@ -34,11 +40,16 @@ class MappingBars(msgspec.Struct, frozen=True):
 
 
 class TrafficPanel(msgspec.Struct, frozen=True):
-    """The groups of one thread policy, or of one node; ``nodes`` are those with any accesses under any of them."""
+    """The groups of one thread policy, or of one node; ``nodes`` are those with any accesses under any of them.
+
+    ``peak`` is the greatest bandwidth at which the description says one of their memories can be read, in the figure's
+    unit; None if that is not known.
+    """
 
     title: str
     nodes: tuple[int, ...]
     groups: tuple[MappingBars, ...]
+    peak: float | None = None
 
 
 class TrafficData(msgspec.Struct, frozen=True):
@@ -71,7 +82,10 @@ def traffic_data(found: Characterisation, quantity: Quantity, origin: Origin | N
     for prefix, places in (*parts, ("", list(found.one_node))):
         groups = tuple(group for place in places if (group := _group(found, place, quantity, size)) is not None)
         if groups:
-            panels.append(TrafficPanel(prefix + look.size_in_words(places[0]), _busy(groups), groups))
+            nodes = _busy(groups)
+            peaks = [found.controllers_GBps[node] / size for node in nodes] if found.controllers_GBps else []
+            peak = max(peaks) if peaks and quantity == "bandwidth" else None
+            panels.append(TrafficPanel(prefix + look.size_in_words(places[0]), nodes, groups, peak))
     if not panels:
         return None
     title = f"{look.subject(found)}: memory {quantity} by node"
@@ -115,6 +129,7 @@ def traffic_figure(data: TrafficData) -> Figure:
             local.sharey(grid[0][0])
         _draw_bars(local, panel, [group.local for group in panel.groups], colours)
         _draw_bars(remote, panel, [group.remote for group in panel.groups], colours)
+        _draw_peak(local, panel, data.unit)
         local.set_title(f"{panel.title}\n(a scale of its own)" if alone else panel.title, fontsize=9)
         local.tick_params(labelbottom=False)
         shares = ["" if group.local_share is None else f"\n{group.local_share:.0%} local" for group in panel.groups]
@@ -144,3 +159,18 @@ def _draw_bars(axes: Axes, panel: TrafficPanel, groups: Sequence[Sequence[float]
         values = [group[node] for group in groups]
         axes.bar(places, values, width=width, color=colours[node], label=f"node {node}")
     palette.quieten(axes, "y")
+
+
+def _draw_peak(axes: Axes, panel: TrafficPanel, unit: str) -> None:
+    """Draw the line of a node's peak; of one that would leave the bars too small to read, only its words."""
+    if panel.peak is None:
+        return
+    wide = len(panel.groups) > NARROW
+    words = "described peak of a node (modelled)" if wide else "peak"
+    text = f"{words}: {look.figure_text(panel.peak)} {unit}"
+    if panel.peak > FARTHEST_PEAK * max(value for group in panel.groups for value in group.local):
+        axes.text(0.01, 0.97, f"{text}, above", fontsize=7, color=palette.TEXT, va="top", transform=axes.transAxes)
+        return
+    axes.axhline(panel.peak, color=palette.VERMILION, linewidth=1.2, linestyle=(0, (5, 3)))
+    where = ("axes fraction", "data")
+    axes.annotate(text, (0.01, panel.peak), (0, 2), fontsize=7, va="bottom", xycoords=where, textcoords="offset points")

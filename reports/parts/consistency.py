@@ -10,6 +10,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.model import ExpectedSpeedup
+from numapredict.reports.parts.regions import region_problems
 
 
 def check_consistency(advice: Advice, topology: Topology | None) -> None:
@@ -37,6 +38,7 @@ def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, 
                 yield f"probe {number}, {name}", f"{value:g} cannot have been read"
         if probe.features.get("local_share", 0.0) > 1 + 1e-9:
             yield f"probe {number}, features.local_share", f"{probe.features['local_share']:g} is not within 0 to 1"
+    yield from region_problems(advice.regions)
     if advice.cluster.centroid not in advice.cluster.members:
         yield "cluster", "its centroid is none of its members"
 

@@ -22,12 +22,14 @@ from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.about import AboutData, dataset_about, model_about, prediction_about, search_about
 from numapredict.reports.parts.alternatives import alternatives_data
 from numapredict.reports.parts.choices import choices_data
-from numapredict.reports.parts.clusters import tree_data
+from numapredict.reports.parts.curve import cuts_data
 from numapredict.reports.parts.distribution import distribution_data
-from numapredict.reports.parts.heatmap import heatmap_data, order_programs
+from numapredict.reports.parts.heatmap import heatmap_data
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
+from numapredict.reports.parts.merge_tree import tree_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.parts.regions import regions_data
 from numapredict.reports.parts.search_answer import confirming_data, further_data, search_data
 from numapredict.reports.parts.search_runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
@@ -39,6 +41,7 @@ from numapredict.reports.parts.variables_answer import (
     variables_about,
     variables_data,
 )
+from numapredict.reports.program_order import order_programs
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -85,7 +88,7 @@ def page_data(
     if subject.dataset is not None:
         sections += _dataset_sections(subject, default, drawn)
     if subject.model is not None:
-        sections += _model_sections(subject, subject.model, evaluation, drawn)
+        sections += _model_sections(subject, subject.model, evaluation)
     both = subject.dataset is not None and subject.model is not None
     return PageData(
         title=subject.name,
@@ -116,23 +119,20 @@ def _dataset_sections(subject: Subject, default: AnyMapping | None, drawn: dict[
     return [
         *found,
         Section("heatmap", "How programs react to mappings", heatmap),
-        Section("cuts", "Clusters", heatmap),
+        Section("cuts", "Clusters", cuts_data(heatmap)),
         Section("programs", "Programs", programs_data(observations, column, order, probes)),
         Section("one-program", "All mappings of one program", heatmap),
         Section("distribution", "What there is to gain", distribution_data(observations, column)),
     ]
 
 
-def _model_sections(
-    subject: Subject, model: Model, evaluation: Path | None, drawn: dict[str, msgspec.Struct]
-) -> list[Section]:
+def _model_sections(subject: Subject, model: Model, evaluation: Path | None) -> list[Section]:
     found = [
         Section("about-model", "The model", model_about(model, subject.origin)),
         Section("clusters", "What the model knows", model),
     ]
     if subject.dataset is None:
-        drawn["tree"] = tree_data(model)
-        found.append(Section("tree", "How the clusters came about", None))
+        found.append(Section("tree", "How the clusters came about", tree_data(model)))
     return [*found, Section("held-out", "How good it is", _held_out(subject.name, model, evaluation))]
 
 
@@ -150,6 +150,8 @@ def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
         sections.append(Section("choices", "What each choice gives", choices))
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))
+    if (regions := regions_data(advice.regions)) is not None:
+        sections.append(Section("regions", "Parallel regions", regions))
     sections += [
         Section("placed", "Where threads and pages go", _placed(advice, profile)),
         Section("probes", "The probe runs", prediction),
@@ -170,6 +172,8 @@ def _search_page(found: Searched, profile: Profile | None) -> PageData:
     if found.confirmation is not None:
         sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
     sections.append(Section("further", "A further run", further_data(found)))
+    if (regions := regions_data(found.regions)) is not None:
+        sections.append(Section("regions", "Parallel regions", regions))
     if isinstance(found.mapping, Mapping):
         sections.append(Section("placed", "Where threads and pages go", _placed(found, profile)))
     elif profile is not None:

@@ -1,31 +1,21 @@
 """The heatmap of a dataset, its merge tree, and the speedups from cutting that tree (thesis sec. 6, figs. 24 to 29)."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import msgspec
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
-from scipy.spatial.distance import pdist
 
 from numapredict.collect.mapping import Mapping
 from numapredict.predictor.evaluation.thesis import centroid_columns
-from numapredict.predictor.learning.clustering import Array, cut, ward_linkage
-from numapredict.predictor.learning.features import Observations, clustering_rows, gains_of
+from numapredict.predictor.learning.clustering import Array, cut
+from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.options import Scale
+from numapredict.reports.parts.merge_tree import Merge, merges_of, place_of, row_height
 from numapredict.reports.parts.quantity import rounded
+from numapredict.reports.program_order import Order, colour_limit
 
 MOST_CUTS = 64
 """The greatest number of clusters to choose; the thesis uses 6 of 50 (fig. 29)."""
-
-
-class Branch(msgspec.Struct, frozen=True, array_like=True):
-    """One merge: two nodes and their distance. Nodes below the number of programs are programs, from the top."""
-
-    left: int
-    right: int
-    distance: float
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,13 +23,13 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
     ``starts`` are the clusters' first programs, ``mappings`` the fastest mapping of each cluster's centroid.
     The speedups over the default are those of all programs when each takes its cluster's mapping: in sample, no program
-    was held out. ``height`` is a distance at which the tree is cut into them. ``numbers`` are the numbers of the same
-    clusters in a model on the same page, else empty.
+    was held out. ``at`` is where the drawn tree is cut into them. ``numbers`` are the numbers of the same clusters in a
+    model on the same page, else empty.
     """
 
     starts: tuple[int, ...]
     mappings: tuple[int, ...]
-    height: float
+    at: float
     geometric: float
     arithmetic: float
     numbers: tuple[int, ...] = ()
@@ -49,7 +39,8 @@ class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
     """Programs from top to bottom and mappings from left to right; elsewhere they are given by index.
 
     ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``choices`` are
-    the mappings' own, None for foreign mappings. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
+    the mappings' own, None for foreign mappings. ``merges`` are the tree, whose rows are ``row_height`` CSS pixels
+    high. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
     geometric mean of every program's best speedup, ``oracle_arithmetic`` the arithmetic one.
     """
 
@@ -59,29 +50,12 @@ class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
     default: int
     times_s: tuple[tuple[float, ...], ...]
     limit: float
-    branches: tuple[Branch, ...]
+    merges: tuple[Merge, ...]
+    row_height: int
     cuts: tuple[Cut, ...]
     oracle: float
     oracle_arithmetic: float
     start_clusters: int
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """Programs in the order of their merge tree: the tree, the rows it was made from, and the program at each place."""
-
-    tree: Array
-    rows: Array
-    leaves: tuple[int, ...]
-
-
-def order_programs(observations: Observations, default: int, scale: Scale = "log") -> Order:
-    """Return the programs in an order in which neighbours react alike; ``default`` is a column."""
-    rows = clustering_rows(observations.time_s, default, scale)
-    tree = ward_linkage(rows)
-    if len(tree):
-        tree = optimal_leaf_ordering(tree, pdist(rows))
-    return Order(tree, rows, tuple(leaves_list(tree).tolist()) if len(tree) else (0,))
 
 
 def heatmap_data(
@@ -103,21 +77,14 @@ def heatmap_data(
         choices=tuple(m.choices if isinstance(m, Mapping) else None for m in observations.mappings),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
-        # As in the figure: the 98th percentile, since a few extreme mappings would make all others look alike.
-        limit=float(np.clip(np.ceil(2 * np.quantile(np.abs(gains), 0.98)) / 2, 1.0, 3.0)),
-        branches=branches_of(order.tree, order.leaves),
+        limit=colour_limit(gains),
+        merges=merges_of(order.tree, order.leaves),
+        row_height=row_height(len(programs)),
         cuts=cuts,
         oracle=float(2 ** gains.max(axis=1).mean()),
         oracle_arithmetic=float((2 ** gains.max(axis=1)).mean()),
         start_clusters=max(1, min(clusters, len(cuts))),
     )
-
-
-def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:
-    """Return a merge tree in SciPy's layout with its programs numbered by their places."""
-    place = {row: number for number, row in enumerate(leaves)}
-    node = [place.get(number, number) for number in range(2 * len(leaves))]
-    return tuple(Branch(node[int(left)], node[int(right)], float(apart)) for left, right, apart, _ in tree)
 
 
 def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut, ...]:
@@ -137,7 +104,7 @@ def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut
             Cut(
                 starts=starts,
                 mappings=tuple(int(columns[placed[start]]) for start in starts),
-                height=height,
+                at=place_of(height, order.tree),
                 geometric=rounded(float(np.exp(np.log(speedup).mean()))),
                 arithmetic=rounded(float(speedup.mean())),
             )

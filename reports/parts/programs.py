@@ -5,7 +5,7 @@ import msgspec
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.options import Clock
-from numapredict.reports.parts.heatmap import Order
+from numapredict.reports.program_order import Order
 
 
 class ProbeCell(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from numapredict.predictor.advising.search import SearchRun
 from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
 from numapredict.predictor.advising.worth import Worth
 from numapredict.reports.parts.consistency import label_problems, speedup_problems
+from numapredict.reports.parts.regions import region_problems
 
 _Problems = Iterator[tuple[str, str]]
 
@@ -32,6 +33,7 @@ def _problems(found: Searched, topology: Topology | None) -> _Problems:
         yield from _confirmation_problems(found, found.confirmation)
     if found.next is not None:
         yield from _further_problems(found, found.next)
+    yield from region_problems(found.regions)
     yield from _command_problems(found)
     yield from _fact_problems(found)
 

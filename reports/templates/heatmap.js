@@ -9,7 +9,7 @@ class Heatmap {
     this.rows = data.programs.length;
     this.columns = data.labels.length;
     this.order = data.labels.map((_, column) => column);
-    this.rowHeight = rowHeightFor(this.rows);
+    this.rowHeight = data.row_height;
     this.labelled = this.columns <= 48;
     this.scroller = document.getElementById("heatmap-scroll");
     const narrow = innerWidth < 700;
@@ -62,8 +62,8 @@ class Heatmap {
     this.right = pinned("right", end + 1, this.top, this.nameWidth, this.height - this.top);
     this.corners = [pinned("corner", 0, 0, this.from - 1, this.top), pinned("corner", end + 1, 0, this.nameWidth, this.top)];
     this.heads = svg("g", {}, this.above);
-    if (data.branches.length) {
-      this.cutTree = dendrogram(svg("g", {}, this.left), data.branches, rows, 4, this.top, this.treeWidth, rowHeight);
+    if (data.merges.length) {
+      this.cutTree = mergeTree(this.left, data.merges, rows, 4, this.top, this.treeWidth, rowHeight);
     }
     this.strip = svg("g", {}, this.left);
     this.names = data.programs.map((name, row) => {
@@ -270,8 +270,8 @@ class Heatmap {
   }
 
   cut(cut) {
-    const { height, starts } = cut;
-    if (this.cutTree) this.cutTree(height);
+    const { at, starts } = cut;
+    if (this.cutTree) this.cutTree(at);
     clusterStrip(this.strip, starts, numbersOf(cut), this.rows, this.from - 20, this.top, this.rowHeight);
     const across = this.columns * this.cellWidth;
     const lines = starts.slice(1).map((start) => `M${this.from} ${this.top + start * this.rowHeight}h${across}`);

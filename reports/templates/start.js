@@ -19,7 +19,6 @@ if (records.heatmap) {
     button.addEventListener("click", () => open(Number(button.dataset.shows)));
   }
 }
-if (records.tree) drawModelTree(records.tree);
 for (const head of document.querySelectorAll(".sortable th[aria-sort]")) {
   head.querySelector("button").addEventListener("click", () => sortBy(head));
 }

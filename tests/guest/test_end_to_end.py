@@ -41,6 +41,10 @@ def test_a_search_then_training_killed_and_resumed_then_advice_then_a_verified_r
     check_search(json.loads((folder / "searched.json").read_text()))
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
+    assert {run["mapping"] for run in advice["regions"]} == {probe["mapping"] for probe in advice["probes"]}
+    regions = [region for run in advice["regions"] for region in run["times"]["regions"]]
+    assert all(region["time_s"] > 0 for region in regions)
+    assert any(region["at_work"] for region in regions), "untimed runs list the threads' work"
     assert "threads were bound to their PU at each check" in errors
     assert "(100%) were" in errors or "(99." in errors
     run = json.loads((folder / "run.json").read_text())
@@ -64,3 +68,9 @@ def check_search(answer: dict[str, Any]) -> None:
     assert 1 < len({run["mapping"] for run in answer["runs"]}) == len(answer["runs"]) <= 3
     assert answer["keep"] == (answer["mapping"] == "as-it-is")
     assert answer["keep"] or answer["command"].startswith(f"numapredict run --mapping {answer['mapping']} -- ")
+    times = {run["mapping"]: run["time_s"] for run in answer["runs"]}
+    assert answer["regions"][0]["mapping"] == "as-it-is"
+    for run in answer["regions"]:
+        regions = run["times"]["regions"]
+        assert sum(region["time_s"] for region in regions) == pytest.approx(times[run["mapping"]], rel=1e-3)
+        assert not any(region["at_work"] for region in regions), "listing it would change the times"

@@ -289,7 +289,7 @@ def test_a_link_to_a_cluster_opens_it(browser: Chromium, pages: dict[str, Path])
     assert not browser.script("return document.getElementById('cluster-2').open")
     browser.find('a[href="#cluster-2"]').click()
     assert browser.script("return document.getElementById('cluster-2').open")
-    assert len(browser.find_all("#tree-scroll text.name")) == 15
+    assert len(browser.find_all(".tree text.name")) == 15
 
 
 @pytest.mark.parametrize("kind", ["both", "prediction", "search", "many"])

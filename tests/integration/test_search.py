@@ -56,6 +56,10 @@ def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a
     assert f"numapredict run --mapping {answer['mapping']} -- " in answer["command"]
     assert {one["tool"] for one in answer["alternatives"]} == {"env", "numactl", "hwloc", "likwid", "slurm"}
     assert "run 1 of 3" in said
+    assert [run["mapping"] for run in answer["regions"]] == [answer["baseline"], answer["mapping"]]
+    for run, times in zip(answer["regions"], (answer["runs"][0], best), strict=True):
+        assert sum(region["time_s"] for region in run["times"]["regions"]) == pytest.approx(times["time_s"], rel=1e-3)
+        assert {region["place"]["module"] for region in run["times"]["regions"]} == {str(foreign)}
     page = tmp_path / "page.html"
     done = CliRunner().invoke(commands, ["report", "-", "-o", str(page)], input=msgspec.json.encode(answer))
     assert done.exit_code == 0, done.output

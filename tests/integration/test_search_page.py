@@ -1,16 +1,39 @@
 """The page of a search's answer, read as the HTML standard has it; its parts have unit tests of their own."""
 
+from pathlib import Path
+
 import msgspec
+import pytest
 
 from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.placing.region_times import RegionTime, RegionTimes
 from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.source.place import Frame, Place
+from numapredict.predictor.advising.region_run import RegionRun
 from numapredict.predictor.advising.searched import Searched
 from numapredict.reports.parts.contents import page_data
-from numapredict.reports.parts.page import render
+from numapredict.reports.parts.page import render, write_page
 from numapredict.reports.parts.subject import Subject
+from tests.chromium import Chromium, is_installed
 from tests.html_document import Document
+from tests.page_reader import press
+from tests.planted_page import browser
 from tests.searches import DEFAULT, LOCAL, Computer, Described, Noisy, answered, times
 
+__all__ = ["browser"]  # a fixture
+
+
+def region(name: str, line: int, time_s: float, at_work: float | None) -> RegionTime:
+    place = Place("/bin/app", line, (Frame(f"{name}._omp_fn.0", "/src/heat.c", line),))
+    return RegionTime(f"{name}._omp_fn.0", "/bin/app", line, 50, time_s, 32, 0, at_work, place)
+
+
+REGIONS = (
+    RegionRun(
+        AS_IT_IS, RegionTimes((region("cool", 9, 2.0, None), region("spread", 30, 5.0, None)), 8.0, complete=True)
+    ),
+    RegionRun(LOCAL, RegionTimes((region("cool", 9, 0.5, 1.0), region("spread", 30, 2.0, 31.5)), 3.0, complete=True)),
+)
 SEARCHED = answered(Described(times(8.0, local=4.0)), baseline=DEFAULT)
 HIDDEN = "".join(map(chr, (0x1B, 7, 0x9B, 0x200B, 0x202A, 0x202E, 0x2066)))
 
@@ -130,3 +153,81 @@ def test_texts_of_a_search_are_text_wherever_they_stand() -> None:
         assert not [tag for tag, _ in Document(page).tags if tag == "b"]
         assert len(Document(page).texts["script"]) == 2
         assert [letter for letter in page if letter in HIDDEN] == []
+
+
+def with_regions(word: str = "") -> Searched:
+    found = answered(Computer(times(8.0, local=4.0)))
+    runs = (
+        REGIONS if not word else tuple(msgspec.structs.replace(run, times=renamed(run.times, word)) for run in REGIONS)
+    )
+    return msgspec.structs.replace(found, regions=runs)
+
+
+def renamed(times_s: RegionTimes, word: str) -> RegionTimes:
+    place = Place(word, 0, (Frame(word, word, 1),), doubt=word)
+    regions = tuple(msgspec.structs.replace(one, name=word, module=word, place=place) for one in times_s.regions)
+    return msgspec.structs.replace(times_s, regions=regions)
+
+
+def test_the_page_has_the_parallel_regions_with_their_lines_and_what_no_placement_shortens() -> None:
+    document = Document(searched_page(with_regions()))
+    head, spread, cool = document.table("Each parallel region's time by run")
+    named = [
+        "region",
+        "instances",
+        "as it is now",
+        LOCAL.label,
+        "share",
+        "threads",
+        "at work",
+        "what no placement shortens",
+    ]
+    assert head == [title * 2 for title in named]  # on screen a button, on paper a text
+    assert spread == ["spread, heat.c:30app+0x1e", "50", "5.00\u00a0s", "2.00\u00a0s", "62%", "32", "31.5", ""]
+    assert cool[:7] == ["cool, heat.c:9app+0x9", "50", "2.00\u00a0s", "500\u00a0ms", "25%", "32", "1.0"]
+    assert cool[7].startswith("one thread does the work")
+    body = " ".join(document.texts["body"][0].split())
+    assert "17% of the run is outside all regions, where one thread works: more threads do not shorten it" in body
+    assert f"(measured, {LOCAL})." in body
+    assert sections(searched_page(with_regions())).index("regions") == 4
+    plain = msgspec.structs.replace(with_regions(), regions=REGIONS[:1])
+    page = Document(searched_page(plain))
+    alone, *_ = page.table("Each parallel region's time as it is now")
+    assert "numapredict run --regions does." in page.texts["body"][0]
+    assert "run --regions does" not in body
+    assert alone == [title * 2 for title in ("region", "instances", "time", "share", "threads")], "no work is known"
+    for word in ("<b>&amp;</b><script>", HIDDEN):
+        page = searched_page(with_regions(word))
+        assert not [tag for tag, _ in Document(page).tags if tag == "b"]
+        assert [letter for letter in page if letter in HIDDEN] == []
+
+
+@pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_regions_are_sorted_by_the_keyboard_and_fit_the_page(
+    browser: Chromium, tmp_path: Path, scheme: str, width: int
+) -> None:
+    write_page(page_data(Subject(name="app", searched=with_regions())), tmp_path / "page.html")
+    browser.resize(width, 900)
+    browser.open(tmp_path / "page.html", prefers_color_scheme=scheme)
+    assert browser.messages() == []
+    assert len(browser.requests()) == 1
+    assert browser.script("return document.documentElement.scrollWidth <= window.innerWidth")
+    frame = "document.getElementById('region-table').parentElement"
+    browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    wider = browser.script(f"return {frame}.scrollWidth > {frame}.clientWidth + 1")
+    assert browser.script(f"return {frame}.classList.contains('wide')") == wider
+    names = (
+        "return Array.from(document.querySelectorAll('#region-table tbody th bdi:first-child'), (e) => e.textContent)"
+    )
+    first = browser.script(names)
+    assert first[0] == "spread, heat.c:30"
+    for button, order in ((1, ["cool, heat.c:9", "spread, heat.c:30"]), (7, ["cool, heat.c:9", "spread, heat.c:30"])):
+        browser.script(f"document.querySelectorAll('#region-table thead button')[{button - 1}].focus()")
+        press(browser, "Enter")
+        assert [name for name in browser.script(names) if "heat.c" in name] == order
+    heads = browser.script(
+        "return Array.from(document.querySelectorAll('#region-table th[aria-sort]'), (e) => e.ariaSort)"
+    )
+    assert heads == ["none"] * 6 + ["ascending", "none"]

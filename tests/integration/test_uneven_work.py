@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+from numapredict.collect.campaign.machine_choice import this_computer
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placing.region_times import RegionTimes, region_times_of, with_places
+from numapredict.collect.program import program_of
+from numapredict.collect.source.modules import Modules
 from tests.benchmarks.programs import numapredict
 
 pytestmark = [pytest.mark.native, pytest.mark.slow]
@@ -72,13 +77,18 @@ int main(void) {
 """
 
 
+def built(source: str, name: str, compiler: list[str], folder: Path) -> Path:
+    (folder / name).write_text(source)
+    app = folder / Path(name).stem
+    subprocess.run([*compiler, "-g", "-O1", "-fopenmp", name, "-o", str(app), "-lm"], cwd=folder, check=True)
+    return app
+
+
 def regions(source: str, name: str, compiler: list[str], folder: Path, exit_code: int = 0) -> list[dict[str, Any]]:
     """Return the regions of a program of two threads, in the order of their lines."""
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
-    (folder / name).write_text(source)
-    app = folder / Path(name).stem
-    subprocess.run([*compiler, "-g", "-O1", "-fopenmp", name, "-o", str(app), "-lm"], cwd=folder, check=True)
+    app = built(source, name, compiler, folder)
     written = folder / "run.json"
     words = ["run", "--mapping", "2x1-contiguous-first-touch", "-o", str(written), "--", str(app)]
     done = subprocess.run([*numapredict(), *words], capture_output=True, text=True, check=False)
@@ -107,3 +117,27 @@ def test_a_fortran_workshare_is_the_work_of_one_thread(tmp_path: Path) -> None:
 def test_of_tasks_nothing_is_said(compiler: str, tmp_path: Path) -> None:
     (region,) = regions(TASKS, "tasks.c", [compiler], tmp_path)
     assert region["at_work"] is None
+
+
+@pytest.mark.parametrize("warm_up", [0, 1])
+def test_a_measurement_notes_its_regions_and_the_work_of_an_untimed_run(warm_up: int, tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    program = program_of((str(built(UNEVEN, "uneven.c", ["gcc"], tmp_path)),))
+    machine = this_computer(1, warm_up, timeout_s=60, region_times=True)
+    mapping = parse_label("2x1-contiguous-first-touch")
+
+    def noted(found: RegionTimes | None) -> list[tuple[int | None, int, bool]]:
+        assert found is not None
+        assert 0 < found.region_time_s < found.wall_s
+        placed = with_places(found, Modules()).regions
+        lines = ((region.place.frame.line if region.place else None, region) for region in placed)
+        return [(line, region.count, region.at_work is not None) for line, region in lines]
+
+    def expected(*, work: bool) -> list[tuple[int, int, bool]]:
+        return [(line, 12, work) for line in (15, 20, 23)]
+
+    as_it_is, plain = machine.run_as_it_is(program), machine.run(program, mapping)
+    assert sorted(noted(region_times_of(as_it_is))) == expected(work=False)
+    assert sorted(noted(region_times_of(plain))) == expected(work=warm_up == 1)
+    assert region_times_of(this_computer(1, warm_up, timeout_s=60).run(program, mapping)) is None

@@ -88,7 +88,8 @@ class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
     ``clock`` says which times are compared: those of the parallel regions if every run reports them, else those of the
     whole process. ``runs`` are fastest first, failed ones last. ``default``, ``fastest`` and ``slowest`` are labels,
     None where that mapping has no time; ``speedup`` is the default's time over the fastest one's. ``not_possible`` are
-    mappings that the machine cannot apply. ``counted`` says whether any run has counters of memory accesses.
+    mappings that the machine cannot apply. ``counted`` says whether any run has counters of memory accesses, and
+    ``controllers_GBps`` what each node's memory can be read at by the machine's description, empty without one.
     ``exit_code`` is what the program ends with, though its parallel regions ran.
     """
 
@@ -110,6 +111,7 @@ class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
     not_possible: tuple[str, ...] = ()
     exit_code: int = 0
+    controllers_GBps: tuple[float, ...] = ()
 
     def run(self, label: str) -> Run | None:
         """Return the run of a label, None where there was none."""

@@ -107,6 +107,7 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisa
         raise UnrunnableProgramError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
     dataset = campaign.finish()
     found = characterisation_of(program, campaign.machine.topology, plan, dataset.measurements)
+    found = msgspec.structs.replace(found, controllers_GBps=campaign.machine.controllers_GBps)
     failed = [run for run in found.runs if run.status != "ok"]
     if len(failed) == len(found.runs):
         raise FailedRunsError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")

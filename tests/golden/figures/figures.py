@@ -119,8 +119,8 @@ def accesses() -> TrafficData | None:
 
 
 def bandwidth() -> TrafficData | None:
-    """Return its bandwidth by node."""
-    return traffic_data(characterised(), "bandwidth", ORIGIN)
+    """Return its bandwidth by node, with the described peaks."""
+    return traffic_data(msgspec.structs.replace(characterised(), controllers_GBps=(4.0, 5.0)), "bandwidth", ORIGIN)
 
 
 FIGURES: dict[str, Callable[[], object]] = {

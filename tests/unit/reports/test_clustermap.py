@@ -20,7 +20,8 @@ from numapredict.predictor.learning.train import default_of, train
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.clustermap_figure import choices_of, figure_of, short_names
 from numapredict.reports.figure_file import write_figure
-from numapredict.reports.parts.heatmap import heatmap_data, order_programs
+from numapredict.reports.parts.heatmap import heatmap_data
+from numapredict.reports.program_order import order_programs
 from tests.planted import planted_dataset
 
 

@@ -1,8 +1,11 @@
 import itertools
 from pathlib import Path
 
+import matplotlib as mpl
 import msgspec
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from numapredict.collect.host.host import topology_from_file
 from numapredict.collect.host.packages import Package
@@ -10,7 +13,7 @@ from numapredict.collect.modelled.description import Link, load_description, mac
 from numapredict.collect.modelled.routes import routes_over
 from numapredict.native.errors import UsageError
 from numapredict.reports.figure_file import write_figure
-from numapredict.reports.node_map import CoreCell, NodeMap, Wire
+from numapredict.reports.node_map import FRAME, CoreCell, NodeMap, Wire
 from numapredict.reports.topology_map import (
     computer_map_data,
     described_map_data,
@@ -240,7 +243,40 @@ def test_packages_are_named_where_they_are_known() -> None:
     data = computer_map_data(topology, packages)
     assert [box.packages for box in data.boxes] == [(0,), (0,), (3,)]
     figure = topology_figure(data)
-    assert [text for text in assert_legible(figure) if "package" in text] == [
-        "package 0, 2 cores", "package 0, 2 cores", "package 3, 2 cores",
-    ]  # fmt: skip
+    assert [text for text in assert_legible(figure) if "package" in text] == ["package 0", "package 3"]
+    at = dict(texts_of(figure))
+    frames = {frame.get_window_extent().x0: frame.get_window_extent() for frame in frames_of(figure)}
+    first, second = (frames[x0] for x0 in sorted(frames))
+    for frame, inside in ((first, ("package 0", "node 10", "node 11")), (second, ("package 3", "node 12"))):
+        assert all(frame.x0 < at[text].x0 and at[text].x1 < frame.x1 for text in inside)
+        assert all(frame.y0 < at[text].y0 and at[text].y1 < frame.y1 for text in inside)
+    assert first.x1 < second.x0
     assert not any("package" in text for text, _ in texts_of(topology_figure(computer_map_data(topology))))
+
+
+def test_packages_whose_nodes_do_not_stand_side_by_side_are_named_in_each_node() -> None:
+    topology = shape([2, 2, 2])
+    packages = (Package(0, (0, 1, 4, 5), (10, 12)), Package(3, (2, 3), (11,)))
+    figure = topology_figure(computer_map_data(topology, packages))
+    assert [text for text in assert_legible(figure) if "package" in text] == [
+        "package 0, 2 cores", "package 3, 2 cores", "package 0, 2 cores",
+    ]  # fmt: skip
+    assert frames_of(figure) == []
+
+
+def test_a_described_machine_without_packages_has_one_for_each_node_with_cores() -> None:
+    data = described_map_data(load_description("sandybridge-4x8"))
+    assert [box.packages for box in data.boxes] == [(0,), (1,), (2,), (3,)]
+    figure = topology_figure(data)
+    assert "package 3, 8 cores" in assert_legible(figure)
+    assert frames_of(figure) == []
+    framed = topology_figure(described_map_data(load_description("lpd48core")))
+    assert len(frames_of(framed)) == 4
+    assert {f"package {n}" for n in range(4)} <= set(assert_legible(framed))
+
+
+def frames_of(figure: Figure) -> list[Rectangle]:
+    """Return the frames of packages."""
+    figure.draw_without_rendering()
+    drawn = [patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle)]
+    return [patch for patch in drawn if mpl.colors.to_hex(patch.get_facecolor()) == FRAME]

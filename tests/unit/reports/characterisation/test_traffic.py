@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from numapredict.collect.campaign.characterisation.result import Characterisation
 from numapredict.collect.measurement import NodeCounters
-from numapredict.reports.characterisation.traffic import Quantity, traffic_data, traffic_figure
+from numapredict.reports.characterisation.traffic import Quantity, TrafficPanel, traffic_data, traffic_figure
 from tests.unit.collect.campaign.characterisation.test_result import NODES, characterised
 from tests.unit.reports.characterisation.drawn import bars_of, svg
 
@@ -98,3 +99,31 @@ def test_the_unit_fits_and_no_axis_has_a_factor(factor: float, quantity: Quantit
     figure = traffic_figure(data)
     figure.draw_without_rendering()
     assert [axes.yaxis.get_offset_text().get_text() for axes in figure.axes] == [""] * len(figure.axes)
+
+
+@pytest.mark.parametrize(("peaks", "above"), [((4.0, 5.0), False), ((90.0, 90.0), True)])
+def test_the_described_peak_of_a_node_is_a_line_or_words(peaks: tuple[float, ...], above: bool, tmp_path: Path) -> None:
+    found = msgspec.structs.replace(characterised(), controllers_GBps=peaks)
+    assert all(panel.peak is None for panel in traffic_panels(found, "accesses"))
+    panels = traffic_panels(found, "bandwidth")
+    assert [panel.peak for panel in panels] == [max(peaks[node] for node in panel.nodes) for panel in panels]
+    data = traffic_data(found, "bandwidth")
+    assert data is not None
+    figure = traffic_figure(data)
+    local, remote = figure.axes[: len(panels)], figure.axes[len(panels) :]
+    levels = [[float(line.get_ydata()[0]) for line in axes.lines] for axes in local]
+    assert levels == ([[]] * len(panels) if above else [[panel.peak] for panel in panels])
+    assert not any(axes.lines for axes in remote)
+    words = "described peak of a node (modelled): "
+    assert f"{words}{'90.0 GB/s, above' if above else '5.00 GB/s'}" in svg(tmp_path, traffic_figure, data)
+    assert local[0].get_ylim()[1] < 90
+
+
+def test_without_a_description_there_is_no_peak() -> None:
+    assert all(panel.peak is None for panel in traffic_panels(characterised(), "bandwidth"))
+
+
+def traffic_panels(found: Characterisation, quantity: Quantity) -> tuple[TrafficPanel, ...]:
+    data = traffic_data(found, quantity)
+    assert data is not None
+    return data.panels

@@ -16,6 +16,11 @@ from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
 from numapredict.reports.parts.answer_file import read_answer
 
+BAD_REGIONS = {
+    "mapping": "32x4-contiguous-first-touch",
+    "times": {"regions": [], "wall_s": -1, "complete": True},
+}
+
 
 @pytest.fixture(scope="module")
 def reported() -> bytes:
@@ -53,6 +58,7 @@ def test_a_true_prediction_is_read(reported: bytes) -> None:
         ),
         (("default",), "33x4-contiguous-first-touch", "default: .*"),
         (("default",), "32x4", "default: .* is not a mapping's label"),
+        (("regions",), [BAD_REGIONS], "regions of run 1, wall_s: -1 cannot have been read"),
         (("machine",), "lpd48core", r"(mapping|default): .*\(machine lpd48core\)"),
         (("probes", 1, "mapping"), "32x8-contiguous-mix", "probe 2, mapping: "),
         (("probes",), [], "probes: 0 of them, where a prediction rests on two"),

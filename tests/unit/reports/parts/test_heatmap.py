@@ -9,7 +9,8 @@ from numapredict.predictor.learning.clustering import centroid_members, cut, war
 from numapredict.predictor.learning.features import Observations, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
+from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, heatmap_data
+from numapredict.reports.program_order import Order, order_programs
 from tests.planted import planted_dataset
 
 DEFAULT = mapping_named("32x4-contiguous-first-touch")
@@ -80,22 +81,12 @@ def test_every_cut_gives_each_program_its_centroids_mapping(
 
 
 def test_the_tree_falls_apart_at_each_cuts_height(data: HeatmapData) -> None:
-    """What the page's script draws: a merge is kept where its distance is at most the height."""
+    """What the page's script draws: a merge is kept where it is not left of the cut."""
     for each in data.cuts:
-        kept = sum(branch.distance <= each.height for branch in data.branches)
+        assert 0 < each.at < 1
+        kept = sum(merge.at >= each.at for merge in data.merges)
         assert len(data.programs) - kept == len(each.starts)
-    leaves = [node for branch in data.branches for node in (branch.left, branch.right) if node < 15]
-    assert sorted(leaves) == list(range(15))
-    assert [node for branch in data.branches[:3] for node in (branch.left, branch.right)] != sorted(leaves)[:6]
-
-
-def test_branches_join_neighbours(data: HeatmapData) -> None:
-    """Drawn from the top, no two merges cross."""
-    spans = [(place, place) for place in range(15)]
-    for branch in data.branches:
-        one, other = sorted((spans[branch.left], spans[branch.right]))
-        assert one[1] + 1 == other[0]
-        spans.append((one[0], other[1]))
+    assert [each.at for each in data.cuts] == sorted(each.at for each in data.cuts)
 
 
 def test_neighbours_are_as_alike_as_the_tree_allows(observations: Observations, order: Order) -> None:
@@ -118,7 +109,7 @@ def test_one_program_has_no_tree() -> None:
     observations = observe(planted_dataset(1), DEFAULT)
     order = order_programs(observations, observations.column(DEFAULT))
     data = heatmap_data(observations, observations.column(DEFAULT), order, 6)
-    assert (data.branches, len(data.cuts), data.cuts[0].starts) == ((), 1, (0,))
+    assert (data.merges, len(data.cuts), data.cuts[0].starts) == ((), 1, (0,))
 
 
 def test_cuts_are_bounded() -> None:

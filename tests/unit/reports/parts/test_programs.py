@@ -5,8 +5,8 @@ import pytest
 from numapredict.collect.mapping import mapping_named
 from numapredict.predictor.learning.features import observe
 from numapredict.reports.parts.distribution import distribution_data
-from numapredict.reports.parts.heatmap import order_programs
 from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.program_order import order_programs
 from tests.planted import planted_dataset
 
 DEFAULT = mapping_named("32x4-contiguous-first-touch")

@@ -41,6 +41,9 @@ def changed(answer: str, *changes: tuple[tuple[str | int, ...], object]) -> byte
     return json.dumps(record).encode()
 
 
+BAD_REGIONS = {"mapping": "as-it-is", "times": {"regions": [], "wall_s": -1, "complete": True}}
+
+
 @pytest.mark.parametrize("answer", list(ANSWERS))
 def test_a_true_answer_is_read(answer: str) -> None:
     found = read_answer(json.dumps(ANSWERS[answer]).encode(), "p.json")
@@ -58,6 +61,7 @@ def test_the_answers_are_of_all_kinds() -> None:
     ("answer", "path", "value", "says"),
     [
         ("won", ("runs",), [], "runs: none"),
+        ("won", ("regions",), [BAD_REGIONS], "regions of run 1, wall_s: -1 cannot have been read"),
         ("won", ("runs",), "three", r"Expected `array`, got `str` - at `\$.runs`"),
         ("won", ("runs", 1, "mapping"), 5, r"Expected `str`, got `int` - at `\$.runs\[1\].mapping`"),
         ("won", ("runs", 1, "outcome"), "lost", "Invalid enum value 'lost'"),
