@@ -3,7 +3,8 @@
 
 #include "process/system.h"
 
-#define PART 512u /* memory for this many ranges is allocated with the first of them */
+#define PART 512u     /* memory for this many ranges is allocated with the first of them */
+#define POOL_WAITS 64 /* and for the waits of this many */
 
 static struct known_range *parts[KNOWN_LIMIT / PART];
 static uint32_t count;
@@ -87,6 +88,30 @@ struct known_range *known_range(uint32_t number) {
 struct known_range *known_of(const struct range *range) {
     const uint32_t number = range->profile;
     return number ? known_at_number(number - 1) : NULL;
+}
+
+static uint32_t bin_of(uint64_t ns) {
+    uint32_t bin = 0;
+    while (bin + 1 < PROFILE_WAITS && ns >= profile_wait_ns(bin + 1))
+        bin++;
+    return bin;
+}
+
+void known_waited(struct known_range *known, uint64_t ns) {
+    static uint32_t (*pool)[PROFILE_WAITS];
+    static uint32_t used = POOL_WAITS;
+    if (!known->waits && used == POOL_WAITS) {
+        uint32_t(*const fresh)[PROFILE_WAITS] = system_memory(POOL_WAITS * sizeof *fresh);
+        if (!fresh) {
+            dropped++;
+            return;
+        }
+        pool = fresh;
+        used = 0;
+    }
+    if (!known->waits)
+        known->waits = pool[used++];
+    known->waits[bin_of(ns)]++;
 }
 
 static void list_live(void) {

@@ -31,6 +31,7 @@ struct known_range {
     uint32_t parts, shift;
     struct first_part *part;
     _Atomic uint32_t waiting; /* parts that were not touched yet */
+    uint32_t *waits;          /* profile_waits: touches by how long they were waited for; NULL: none */
 };
 
 /* Add a range and set range->profile; return NULL if there is no memory. */
@@ -43,6 +44,8 @@ uint64_t known_dropped(void);
 struct known_range *known_range(uint32_t number);
 /* Return what is known of a range, or NULL. Async-signal-safe. */
 struct known_range *known_of(const struct range *range);
+/* Count a touch that a watched block of a range was waited for so long. */
+void known_waited(struct known_range *known, uint64_t ns);
 /* Return the number of live ranges; and one of them. */
 uint32_t known_live_count(void);
 struct known_range *known_live(uint32_t number);

@@ -27,21 +27,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_BATCH 2u
-#define LARGEST_BATCH 256u
-#define FLIGHTS 2 /* batches that are protected at the same time */
-#define PLACES ((size_t)FLIGHTS * LARGEST_BATCH)
-#define SHORTEST_PERIOD_NS 2000000u
+#define PLACES ((size_t)128) /* blocks that are protected at the same time */
+#define SHORTEST_PERIOD_NS 1000000u
 #define LONGEST_PERIOD_NS 50000000u
-#define PERIOD_SHARE 20 /* of the time so far: a short program is sampled more often */
+#define SHORTEST_WINDOW_NS 4000000u
+#define LONGEST_WINDOW_NS 100000000u
+#define WINDOW_SHARE 10 /* of the time so far: in a short program blocks are opened earlier */
 #define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
-#define COST_LIMIT 0.05 /* of the time inside regions; above it, batches shrink, well below, they grow */
+#define LEAST_NS 1000u  /* a wait: it began before the protection was known to hold */
+#define WAKE_NS 10000   /* of the thread that this one takes the processor from */
+#define COST_LIMIT 0.05 /* of the time inside regions; above it, periods grow, well below, they shrink */
+#define COST_TURNS 8    /* about so many turns make the cost */
 #define FIRST_WRITE_NS 2000000000u
 #define STACK_BYTES (128u << 10)
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
 #define WRITES_EVERY 5 /* one block of so many is protected for writes alone */
-#define TURNS_A_LOOK 16
+#define TURNS_A_LOOK 16 /* and the most periods that a pause outside regions has */
 
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 
@@ -64,9 +66,9 @@ static pthread_t helper;
 static bool helped;
 static struct lock lock;
 static struct flight flights[PLACES];
-static uint64_t picks; /* of the sequence */
+static uint64_t picks, pauses; /* of the sequences */
 static uint64_t armed, touched;
-static _Atomic uint32_t faults; /* since the last batch */
+static _Atomic uint32_t faults; /* since the last turn */
 
 static _Atomic uint32_t running; /* outermost regions */
 static _Atomic uint32_t region;  /* the latest of them (known_regions.h) */
@@ -147,10 +149,11 @@ static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
         count_writes(f, who != COUNT_OF_PAGE);
         return;
     }
-    const uint64_t ns = until_ns > f->since_ns ? until_ns - f->since_ns : 0;
+    const uint64_t ns = until_ns > f->since_ns + LEAST_NS ? until_ns - f->since_ns : LEAST_NS;
     const uint32_t page = (uint32_t)(f->first + f->pages / 2);
     counts_add(f->number, page, COUNT_OF_PAGE, ns, 0);
     if (who != COUNT_OF_PAGE) {
+        known_waited(known_range(f->number), ns);
         counts_add(f->number, page, who, ns, count_nodes(node_of(f->range, page), f->thread_node));
         touched++;
     }
@@ -174,12 +177,6 @@ static void land(struct flight *f, uint64_t now) {
     }
 }
 
-static void land_all(size_t flight) {
-    const uint64_t now = clock_ns();
-    for (size_t n = 0; n < LARGEST_BATCH; n++)
-        land(&flights[flight * LARGEST_BATCH + n], now);
-}
-
 /* ---- the thread ---- */
 
 static void take_off(struct flight *f) {
@@ -195,21 +192,30 @@ static void take_off(struct flight *f) {
     atomic_store(&f->state, PROTECTED); /* before the first touch can come */
     if (protection_arm(f->range, f->block, 1, f->purpose) == 0)
         atomic_store(&f->state, LANDED);
+    f->since_ns = clock_ns(); /* with other threads running, the kernel may take long to protect it */
 }
 
-/* Exchange the older batch for a new one. */
-static void next_batch(size_t flight, uint32_t batch) {
-    const uint64_t mask = lock_take(&lock);
-    land_all(flight);
-    for (uint32_t n = 0; n < batch && !atomic_load(&ended) && atomic_load(&running); n++)
-        take_off(&flights[flight * LARGEST_BATCH + n]);
+/* Count what was touched, open what nobody touched for long, and protect one block more. One at a time: the
+ * faults of several would make their threads late for each other's blocks, whose waits were longer then. */
+static void next_watch(uint64_t window_ns) {
+    const uint64_t mask = lock_take(&lock), now = clock_ns();
+    struct flight *free = NULL;
+    for (struct flight *f = flights; f < flights + PLACES; f++) {
+        const uint32_t state = atomic_load(&f->state);
+        if (state == TOUCHED || (state == PROTECTED && now - f->since_ns >= window_ns))
+            land(f, now);
+        if (state == LANDED)
+            free = f;
+    }
+    if (free && !atomic_load(&ended) && atomic_load(&running))
+        take_off(free);
     lock_give(&lock, mask);
 }
 
 static void land_everything(void) {
-    const uint64_t mask = lock_take(&lock);
-    for (size_t flight = 0; flight < FLIGHTS; flight++)
-        land_all(flight);
+    const uint64_t mask = lock_take(&lock), now = clock_ns();
+    for (size_t n = 0; n < PLACES; n++)
+        land(&flights[n], now);
     lock_give(&lock, mask);
 }
 
@@ -221,18 +227,30 @@ static void write_file(void) {
     lock_give(&lock, mask);
 }
 
-static uint64_t period_ns(void) {
-    const uint64_t wanted = clock_ns() / PERIOD_SHARE;
-    if (wanted < SHORTEST_PERIOD_NS)
-        return SHORTEST_PERIOD_NS;
-    return wanted < LONGEST_PERIOD_NS ? wanted : LONGEST_PERIOD_NS;
+static uint64_t window_ns(void) {
+    const uint64_t wanted = clock_ns() / WINDOW_SHARE;
+    if (wanted < SHORTEST_WINDOW_NS)
+        return SHORTEST_WINDOW_NS;
+    return wanted < LONGEST_WINDOW_NS ? wanted : LONGEST_WINDOW_NS;
 }
 
-static uint32_t fitting(uint32_t batch, uint64_t cost_ns, uint64_t time_ns) {
-    const double share = time_ns ? (double)cost_ns / (double)time_ns : 0.0;
+static uint64_t fitting(uint64_t period_ns, double cost_ns) {
+    const double share = cost_ns / (double)period_ns;
     if (share > COST_LIMIT)
-        return batch > 1 ? batch / 2 : 1;
-    return share < COST_LIMIT / 2 && batch < LARGEST_BATCH ? batch + 1 : batch;
+        period_ns += period_ns / 4;
+    else if (share < COST_LIMIT / 2)
+        period_ns -= period_ns / 8;
+    if (period_ns < SHORTEST_PERIOD_NS)
+        return SHORTEST_PERIOD_NS;
+    return period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
+}
+
+/* From half a period to one and a half: a program that repeats itself must not meet the same moments. */
+static void pause_for(uint64_t period_ns) {
+    const uint64_t part = (uint64_t)((unsigned __int128)(++pauses * GOLDEN_RATIO) * period_ns >> 64);
+    const uint64_t ns = period_ns / 2 + part;
+    const struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    nanosleep(&time, NULL); /* delays.c holds only the arguments of calls that wait */
 }
 
 /* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
@@ -267,22 +285,23 @@ static bool alone(void) {
 static void *help(void *unused) {
     (void)unused;
     system_bind(settings()->cpu, settings()->slots);
-    uint32_t batch = FIRST_BATCH;
-    uint64_t next_write = FIRST_WRITE_NS;
-    for (size_t turn = 0; !atomic_load(&ended); turn++) {
-        const uint64_t period = period_ns();
-        const struct timespec pause = {0, (long)period};
-        nanosleep(&pause, NULL); /* delays.c holds only the arguments of calls that wait */
+    system_wake_soon(); /* a moment that the program's waits choose is none at random */
+    uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS;
+    double cost = 0;
+    for (size_t outside = 0; !atomic_load(&ended);) {
+        pause_for(period * (outside < TURNS_A_LOOK ? outside + 1 : TURNS_A_LOOK));
         if (!atomic_load(&running)) {
             land_everything();
-            if (turn % TURNS_A_LOOK == 0 && alone())
+            if (++outside % TURNS_A_LOOK == 0 && alone())
                 break; /* the last thread ends the process, as it would have ended without this one */
             continue;
         }
+        outside = 0;
         const uint64_t before = system_now_ns();
-        next_batch(turn % FLIGHTS, batch);
-        const uint64_t cost = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
-        batch = fitting(batch, cost, period);
+        next_watch(window_ns());
+        const uint64_t spent = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
+        cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
+        period = fitting(period, cost);
         if (clock_ns() >= next_write) {
             write_file();
             next_write *= 2; /* so that all writing together costs little */
