@@ -25,7 +25,7 @@ def profile_bytes(
         fields = {
             "site": site, "offset": 64 * site, "bytes": pages * 4096, "pages": pages,
             "first_sample": count, "samples": len(sampled), "first_first": site - 1, "firsts": 1,
-            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "reserved": 0, "watched": 0, "written": 0,
+            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "stands_for": 1, "watched": 0, "written": 0,
         }  # fmt: skip
         fields |= _changed(changes, "range_")
         records += struct.pack("<8Q8I", *fields.values())

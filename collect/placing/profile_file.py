@@ -38,7 +38,7 @@ _RANGE = np.dtype(
             (name, "<u8")
             for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_first", "firsts")
         ),
-        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "reserved", "watched", "written")),
+        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "stands_for", "watched", "written")),
     ]
 )
 SAMPLE = np.dtype(
@@ -89,7 +89,7 @@ class ProfiledRange:
     of its parts, in page order; a part's pages before the one that was ``touched`` count to the part before. Parts
     without one were not touched, or not awaited. ``watched`` pages were protected for writes alone, for a moment in a
     region, and ``written`` of them were written then. ``waits`` counts its touches by how long they were waited for, in
-    bins that begin at WAIT_BEGINS_S.
+    bins that begin at WAIT_BEGINS_S. ``stands_for`` is of how many ranges of its site it is one, if these are freed soon.
     """
 
     kind: int
@@ -105,6 +105,7 @@ class ProfiledRange:
     stack: tuple[CodePlace, ...] = ()
     watched: int = 0
     written: int = 0
+    stands_for: int = 1
     firsts: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, FIRST))
     waits: npt.NDArray[np.int64] = field(default_factory=_NO_WAITS.copy)
 
@@ -270,6 +271,8 @@ def _range(
     at = touched["touched"].astype(np.int64)
     if firsts and bool(((at < touched["page"]) | (at >= ends)).any()):
         raise ValueError("a first touch is of a page that is not its part's")
+    if not 1 <= int(record["stands_for"]) <= MOST_RANGES:
+        raise ValueError(f"a range stands for {int(record['stands_for'])}")
     if stack > len(stacks) or module >= len(paths):
         raise ValueError("a range has a call stack or a module that is missing")
     return ProfiledRange(
@@ -287,6 +290,7 @@ def _range(
         firsts=_from_the_touch_on(touched),
         watched=int(record["watched"]),
         written=int(record["written"]),
+        stands_for=int(record["stands_for"]),
     )
 
 

@@ -91,7 +91,8 @@ def touches_of(
     waits, watched = (np.bincount(group, values, size) for values in (time_s, armed))
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(waits > 0, watched / waits, 0.0)  # of the watched pages: rate times pages, by touch
-    weight = (each[group] * samples["touches"])[touched]
+    stands_for = np.repeat([one.stands_for for one in ranges], counts)
+    weight = (each[group] * samples["touches"] * stands_for)[touched]
     known = waits_of(ranges)
     if known.any() and weight.any():
         weight *= visits(known, noticed_s) / weight.sum()

@@ -23,8 +23,11 @@ Waits = npt.NDArray[np.int64]
 
 
 def waits_of(ranges: Sequence[ProfiledRange]) -> Waits:
-    """Return the touches of ranges by how long they were waited for, in the profile's bins."""
-    return np.sum([one.waits for one in ranges], axis=0, dtype=np.int64)
+    """Return the touches of ranges by how long they were waited for, in the profile's bins.
+
+    Those of a range that stands for others count as often.
+    """
+    return np.sum([one.waits * one.stands_for for one in ranges], axis=0, dtype=np.int64)
 
 
 def latency_s(waits: Waits) -> float:

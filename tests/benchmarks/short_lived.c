@@ -1,6 +1,6 @@
-/* short_lived.c: regions in which each thread allocates large blocks, uses them and frees them, beside an array that
- * lives as long as the program; one line an iteration with the wall time and the processor time of all threads, both in
- * nanoseconds a block.
+/* short_lived.c: regions in which each thread allocates large blocks, uses them and frees them, beside an
+ * array that lives as long as the program; one line an iteration with the wall time and the processor time of
+ * all threads, both in nanoseconds a block.
  *
  *     short_lived BLOCKS ITERATIONS FILE    BLOCKS: of a thread and iteration, of 128 KiB
  */
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
             double *const own = malloc(BYTES);
             if (!own)
                 exit(1);
-            const size_t at = ((size_t)block * 977 + (size_t)omp_get_thread_num() * 40009) % (LIVES - BYTES / sizeof *own);
+            const size_t at =
+                ((size_t)block * 977 + (size_t)omp_get_thread_num() * 40009) % (LIVES - BYTES / sizeof *own);
             for (size_t i = 0; i < BYTES / sizeof *own; i++)
                 own[i] = lives[at + i] + block;
             for (size_t i = 0; i < BYTES / sizeof *own; i++)

@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOVE (1 << 1)     /* MPOL_MF_MOVE: pages of this process alone */
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
-#define DISCARD 4         /* MADV_DONTNEED */
-#define DISCARD_LOCKED 24 /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
+#define MOVE (1 << 1)          /* MPOL_MF_MOVE: pages of this process alone */
+#define POPULATE_WRITE 23      /* MADV_POPULATE_WRITE, which older headers lack */
+#define DISCARD 4              /* MADV_DONTNEED */
+#define DISCARD_LOCKED 24      /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
 #define SHORT_SLICE_NS 100000u /* the shortest */
 #define PAGE 4096ul
 #define WORD_BITS (8 * sizeof(unsigned long))

@@ -1,7 +1,7 @@
 /* known_ranges.h: the ranges of a profile, including removed ones, numbered in the order in which they were
  * added.
  *
- * Contract. All but known_of is called under one lock, profile.c's.
+ * Contract. All but known_of and known_count is called under one lock, profile.c's.
  */
 #ifndef NUMAPLACE_KNOWN_RANGES_H
 #define NUMAPLACE_KNOWN_RANGES_H
@@ -26,6 +26,7 @@ struct known_range {
     struct profile_range file; /* as written, except for the numbers of other records */
     const char *module;
     uintptr_t start, end;
+    uint64_t since_ns;  /* system_now_ns of its adding */
     struct range *live; /* NULL after its removal */
     uint32_t stack;     /* of its allocation (call_stacks.h) */
     uint32_t parts, shift;

@@ -4,6 +4,7 @@
 
 #include "process/lock.h"
 #include "process/next_symbol.h"
+#include "process/other_threads.h"
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
@@ -13,19 +14,15 @@
 #include "profile/known_ranges.h"
 #include "profile/known_regions.h"
 #include "profile/profile_writer.h"
+#include "profile/short_lived.h"
 #include "protection/arming.h"
 #include "protection/protection.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PLACES ((size_t)128) /* blocks that are protected at the same time */
 #define SHORTEST_PERIOD_NS 1000000u
@@ -42,7 +39,7 @@
 #define STACK_BYTES (128u << 10)
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
-#define WRITES_EVERY 5 /* one block of so many is protected for writes alone */
+#define WRITES_EVERY 5  /* one block of so many is protected for writes alone */
 #define TURNS_A_LOOK 16 /* and the most periods that a pause outside regions has */
 
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
@@ -253,46 +250,33 @@ static void pause_for(uint64_t period_ns) {
     nanosleep(&time, NULL); /* delays.c holds only the arguments of calls that wait */
 }
 
-/* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
-static bool is_alive(const char *task) {
-    char path[64], line[512];
-    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
-    system_read_text(path, line, sizeof line);
-    const char *name_end = strrchr(line, ')');
-    return name_end && name_end[1] && name_end[2] != 'Z';
+/* One that is there in a second look has lived for long: it is profiled, and stands for itself alone. */
+static void look_at(struct range *range, void *unused) {
+    (void)unused;
+    struct known_range *const known = known_of(range);
+    if (known && known->file.stands_for > 1 && system_now_ns() - known->since_ns > SHORT_LIFE_NS)
+        known->file.stands_for = 1;
+    if (!known && range->profile_looks++ && known_count() < KNOWN_LIMIT)
+        known_add(range);
 }
 
-/* By raw system calls: this library's own open would open all memory, readdir allocates, and a thread's first
- * allocation reserves 64 MB for its heap. */
-static bool alone(void) {
-    size_t alive = 0;
-    _Alignas(struct dirent64) char entries[4096];
-    const int before = errno, tasks = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
-                                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    long got = tasks < 0 ? -1 : 1;
-    while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
-        for (long at = 0; at < got && alive < 2;) {
-            const struct dirent64 *task = (const struct dirent64 *)&entries[at];
-            alive += task->d_name[0] != '.' && is_alive(task->d_name);
-            at += task->d_reclen;
-        }
-    if (tasks >= 0)
-        syscall(SYS_close, tasks);
-    errno = before;
-    return got >= 0 && alive < 2;
+static void look_for_long_lived(void) {
+    const uint64_t mask = lock_take(&lock);
+    ranges_for_each(look_at, NULL);
+    lock_give(&lock, mask);
 }
 
 static void *help(void *unused) {
     (void)unused;
     system_bind(settings()->cpu, settings()->slots);
     system_wake_soon(); /* a moment that the program's waits choose is none at random */
-    uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS;
+    uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS, next_look = 0;
     double cost = 0;
     for (size_t outside = 0; !atomic_load(&ended);) {
         pause_for(period * (outside < TURNS_A_LOOK ? outside + 1 : TURNS_A_LOOK));
         if (!atomic_load(&running)) {
             land_everything();
-            if (++outside % TURNS_A_LOOK == 0 && alone())
+            if (++outside % TURNS_A_LOOK == 0 && other_threads_ended())
                 break; /* the last thread ends the process, as it would have ended without this one */
             continue;
         }
@@ -302,6 +286,10 @@ static void *help(void *unused) {
         const uint64_t spent = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
         cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
         period = fitting(period, cost);
+        if (short_lived_any() && before >= next_look) {
+            look_for_long_lived();
+            next_look = before + SHORT_LIFE_NS;
+        }
         if (clock_ns() >= next_write) {
             write_file();
             next_write *= 2; /* so that all writing together costs little */
@@ -330,6 +318,15 @@ static void start(void) {
 void profile_range_added(struct range *range) {
     if (!prepared || !protection_wanted() || atomic_load(&ended))
         return;
+    const bool is_crowded = known_count() > KNOWN_LIMIT / 4;
+    const uint32_t stands_for = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED
+                                    ? short_lived_stands_for(range->site, is_crowded)
+                                    : 1;
+    range->profile_looks = 0;
+    if (stands_for == 0) {
+        range->profile = 0;
+        return;
+    }
     const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
     const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
                               && first_touches_afford();
@@ -339,6 +336,7 @@ void profile_range_added(struct range *range) {
     struct known_range *const known = known_add(range);
     if (known) {
         known->stack = stack;
+        known->file.stands_for = stands_for;
         if (is_looked_at)
             first_touches_begin(known, call_stack_uses(stack));
     }
@@ -348,7 +346,7 @@ void profile_range_added(struct range *range) {
 }
 
 void profile_range_removed(struct range *range) {
-    if (!prepared || !protection_wanted())
+    if (!prepared || !protection_wanted() || !range->profile)
         return;
     const uint64_t mask = lock_take(&lock);
     const uint64_t now = clock_ns();
@@ -357,6 +355,7 @@ void profile_range_removed(struct range *range) {
             land(&flights[n], now);
     struct known_range *const known = known_of(range);
     if (known) {
+        short_lived_freed(range->site, system_now_ns() - known->since_ns);
         call_stack_resolve(known->stack);
         first_touches_end(known);
     }

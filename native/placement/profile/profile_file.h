@@ -4,9 +4,10 @@
  * parts one after the other: this header; `ranges` records of struct profile_range; `samples` of struct
  * profile_sample, those of a range together and in page order; `firsts` of struct profile_first, those of a
  * range together and in page order; `stacks` of struct profile_stack; `regions` of struct profile_region;
- * `waits` of struct profile_waits, in the ranges' order; `modules` of struct profile_module; `text_bytes` of module paths, each ended by a zero byte. It is written
- * whole under another name in the same folder and renamed, so that a reader never sees a partial file. Each
- * process of a run that has a parallel region writes one, under the first name that is free.
+ * `waits` of struct profile_waits, in the ranges' order; `modules` of struct profile_module; `text_bytes` of
+ * module paths, each ended by a zero byte. It is written whole under another name in the same folder and
+ * renamed, so that a reader never sees a partial file. Each process of a run that has a parallel region
+ * writes one, under the first name that is free.
  *
  * Offsets in modules are addresses before relocation. Of a call it is that of the last byte of its
  * instruction, of a touch that of the instruction's first byte. Stacks and regions are numbered from 1 on, 0
@@ -14,7 +15,7 @@
  *
  * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
  * build IDs, and on computers with several nodes the nodes of pages and threads. 3: how long touches were
- * waited for.
+ * waited for, and ranges that stand for others.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -53,7 +54,8 @@ struct profile_range {
     uint32_t stack;       /* of the allocation, from the call that `offset` names outwards */
     uint32_t slot, order; /* ranges.h */
     uint32_t kind;
-    uint32_t reserved;
+    uint32_t
+        stands_for;   /* ranges of its site that are freed soon: so many, of which the others were left out */
     uint32_t watched; /* pages that were protected for writes alone, for a short time within regions */
     uint32_t written; /* and of them written then */
 };

@@ -79,6 +79,7 @@ DAMAGE = {
     "a first touch by no call": profile_bytes(RANGES, first_stack=2),
     "neither read nor written": profile_bytes(RANGES, first_access=3),
     "an allocation by no call": profile_bytes(RANGES, range_stack=2),
+    "a range that stands for none": profile_bytes(RANGES, range_stands_for=0),
     "waits beyond": profile_bytes(RANGES, wait_touches=1, wait_range=3),
     "a stack too deep": profile_bytes(RANGES, frame_depth=17),
     "a call in no module": profile_bytes(RANGES, frame_module=1),
