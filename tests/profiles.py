@@ -49,7 +49,12 @@ def profile_bytes(
     )
     region = {"offset": 8192, "module": 0, "reserved": 0} | _changed(changes, "region_")
     module = {"path": 0, "build_id_bytes": 4} | _changed(changes, "module_")
-    tail = struct.pack("<Q2I", *region.values()) + waits * bool(wait["touches"]) + struct.pack("<2I", *module.values()) + b"\xab" * 32
+    tail = (
+        struct.pack("<Q2I", *region.values())
+        + waits * bool(wait["touches"])
+        + struct.pack("<2I", *module.values())
+        + b"\xab" * 32
+    )
     header = {
         "magic": MAGIC, "version": 3, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
         "regions": 1, "modules": 1, "placed": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),

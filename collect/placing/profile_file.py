@@ -29,7 +29,10 @@ _HEADER = np.dtype(
         ("magic", "<u8"),
         *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges", "stacks", "regions", "modules")),
         ("placed", "<u4"),
-        *((name, "<u8") for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits")),
+        *(
+            (name, "<u8")
+            for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits")
+        ),
     ]
 )
 _RANGE = np.dtype(
@@ -89,7 +92,7 @@ class ProfiledRange:
     of its parts, in page order; a part's pages before the one that was ``touched`` count to the part before. Parts
     without one were not touched, or not awaited. ``watched`` pages were protected for writes alone, for a moment in a
     region, and ``written`` of them were written then. ``waits`` counts its touches by how long they were waited for, in
-    bins that begin at WAIT_BEGINS_S. ``stands_for`` is of how many ranges of its site it is one, if these are freed soon.
+    bins that begin at WAIT_BEGINS_S. Of a site whose ranges are freed soon, each ``stands_for`` so many.
     """
 
     kind: int

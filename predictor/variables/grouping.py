@@ -61,7 +61,7 @@ class Found:
 def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
     """Return the variables of a profile that have touches."""
     groups = list(_groups(profile, modules))
-    untouched_s, noticed_s = wait_s(profile), latency_s(waits_of(profile.ranges)) if groups else 0.0
+    untouched_s, noticed_s = wait_s(profile), latency_s(waits_of(profile.ranges))
     touches = (touches_of(profile, ranges, untouched_s, noticed_s) for ranges in groups)
     pairs = zip(groups, touches, strict=True)
     found = (one for ranges, touched in pairs for one in _found(profile, ranges, modules, touched))

@@ -56,8 +56,8 @@ _COLUMNS = tuple(one.name for one in fields(Touches) if one.name != "pages")
 def wait_s(profile: Profile) -> float:
     """Return how long a page that nobody touches is protected, in seconds, which profiles do not have.
 
-    That is the window of the profile's thread (native/placement/profile/profile.c): a tenth of the time so far, as it is
-    in the middle of the run, from 4 to 100 ms. A touched page may show that it was more.
+    That is the window of the profile's thread (native/placement/profile/profile.c): a tenth of the time so far, as it
+    is in the middle of the run, from 4 to 100 ms. A touched page may show that it was more.
     """
     samples = profile.samples
     touched = samples[samples["touches"] > 0]

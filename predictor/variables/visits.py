@@ -1,9 +1,8 @@
 """How often data is visited, from how long its watched pages waited for their next touch.
 
 A page is watched from a random moment on. With g the time from one visit to the next, the density of the wait is
-P(g > t) / E[g]: at 0, and up to the shortest g, it is 1 / E[g], the rate of visits (renewal theory; Cox, Renewal Theory,
-1962, sec. 5.2). The mean wait is E[g²] / 2 E[g] instead: it grows where visits are uneven, and with each pause of the
-computer. So a rate is read off the shorter waits: of n touches a share f came within the wait d, so f n / d in a second
+P(g > t) / E[g]: at 0, and up to the shortest g, it is 1 / E[g], the rate of visits (Cox, Renewal Theory, 1962). The
+mean wait is E[g²] / 2 E[g] instead: it grows where visits are uneven, and with each pause of the computer. So a rate is read off the shorter waits: of n touches a share f came within the wait d, so f n / d in a second
 of watching. f is a half: fewer are too few to tell, more come after the next visit was due. Visits that come evenly
 count as they are, those that come at random as 0.72 of it.
 """
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.placing.profile_file import WAIT_BEGINS_S, ProfiledRange
+from numapredict.collect.placing.profile_file import WAIT_BEGINS_S, WAIT_BINS, ProfiledRange
 
 _SHORTER = 0.5
 _LATENCY = 0.01
@@ -27,7 +26,7 @@ def waits_of(ranges: Sequence[ProfiledRange]) -> Waits:
 
     Those of a range that stands for others count as often.
     """
-    return np.sum([one.waits * one.stands_for for one in ranges], axis=0, dtype=np.int64)
+    return np.asarray(sum((one.waits * one.stands_for for one in ranges), np.zeros(WAIT_BINS, np.int64)))
 
 
 def latency_s(waits: Waits) -> float:

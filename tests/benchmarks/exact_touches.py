@@ -1,10 +1,10 @@
 """The touches of a program's allocations as its trace has them, in the quantity that a profile's samples estimate.
 
 A profile protects a page at any time and waits for its next touch: of touches g apart, a wait is shorter than t in a
-share E[min(g, t)] / E[g] of the watches. As in predictor/variables/visits.py the rate of an allocation's pages is a half
-over the time within which half of the waits end: the rate of touches that come evenly, and a burst counts about as one.
-A touch's thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache, as a
-trace has no others: of data that stays there, shares are not comparable.
+share E[min(g, t)] / E[g] of the watches. As in predictor/variables/visits.py the rate of an allocation's pages is a
+half over the time within which half of the waits end: the rate of touches that come evenly, and a burst counts as one. A
+touch's thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache, as
+a trace has no others: of data that stays there, shares are not comparable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ def visits(gap: np.ndarray, pages: int, length: float) -> float:
 
 
 def _weights(page: np.ndarray, gap: np.ndarray, length: float) -> np.ndarray:
-    """Return what each touch counts within its allocation: the chance to be the one awaited, by its page's mean wait."""
+    """Return what each touch counts within its allocation: the chance to be awaited, by its page's mean wait."""
     number = np.unique(page, return_inverse=True)[1]
     wait = np.bincount(number, gap * gap) / 2 / length
     return np.asarray(gap / length / wait[number])

@@ -15,6 +15,7 @@ from tests.benchmarks.programs import HERE, compiled
 
 GOAL = "at most 1.05"
 THREADS = 2
+BLOCKS = 20_000  # that a thread allocates in an iteration
 
 
 def run(command: list[str], folder: Path, *, profiled: bool) -> tuple[float, float]:
@@ -56,16 +57,15 @@ def cost(name: str, command: list[str], folder: Path, rounds: int) -> tuple[Figu
 @click.option("--iterations", default=40, show_default=True)
 @click.option("--chased", default=64 << 20, show_default=True, help="Bytes that each thread follows a cycle through.")
 @click.option("--steps", default=1_000_000, show_default=True, help="Of an iteration of the chase.")
-@click.option("--blocks", default=20_000, show_default=True, help="That a thread allocates in an iteration.")
 @click.option("--json", "as_json", is_flag=True)
-def main(rounds: int, elements: int, iterations: int, chased: int, steps: int, blocks: int, as_json: bool) -> None:
+def main(rounds: int, elements: int, iterations: int, chased: int, steps: int, as_json: bool) -> None:
     """Measure what the profile costs three programs, the second in small and in huge pages."""
     with tempfile.TemporaryDirectory(prefix="numapredict-") as name:
         folder = Path(name)
         times = str(folder / "times")
         triad = [str(compiled(HERE / "triad.c", folder)), str(elements), str(iterations), times]
         chase = [str(compiled(HERE / "chase.c", folder)), str(chased), str(steps), str(iterations), times]
-        lived = [str(compiled(HERE / "short_lived.c", folder)), str(blocks), str(iterations // 4), times]
+        lived = [str(compiled(HERE / "short_lived.c", folder)), str(BLOCKS), str(iterations // 4), times]
         show(
             (
                 *cost("STREAM triad, 2 threads", triad, folder, rounds),

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
