@@ -1,10 +1,11 @@
 """How often data is visited, from how long its watched pages waited for their next touch.
 
-A page is watched from a random moment on. With g the time from one visit to the next, the density of the wait is
-P(g > t) / E[g]: at 0, and up to the shortest g, it is 1 / E[g], the rate of visits (Cox, Renewal Theory, 1962). The
-mean wait is E[g²] / 2 E[g] instead: it grows where visits are uneven, and with each pause of the computer. So a rate is read off the shorter waits: of n touches a share f came within the wait d, so f n / d in a second
-of watching. f is a half: fewer are too few to tell, more come after the next visit was due. Visits that come evenly
-count as they are, those that come at random as 0.72 of it.
+A page is watched from a random moment on. With g the time from one visit to the next, the density of the wait is P(g >
+t) / E[g]: at 0, and up to the shortest g, it is 1 / E[g], the rate of visits (Cox, Renewal Theory, 1962). The mean
+wait is E[g²] / 2 E[g] instead: it grows where visits are uneven, and with each pause of the computer. So a rate is
+read off the shorter waits: of n touches a share f came within the wait d, so f n / d in a second of watching. f is a
+half: fewer are too few to tell, more come after the next visit was due. Visits that come evenly count as they are,
+those that come at random as 0.72 of it.
 """
 
 from collections.abc import Sequence

@@ -2,9 +2,9 @@
 
 A profile protects a page at any time and waits for its next touch: of touches g apart, a wait is shorter than t in a
 share E[min(g, t)] / E[g] of the watches. As in predictor/variables/visits.py the rate of an allocation's pages is a
-half over the time within which half of the waits end: the rate of touches that come evenly, and a burst counts as one. A
-touch's thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache, as
-a trace has no others: of data that stays there, shares are not comparable.
+half over the time within which half of the waits end: the rate of touches that come evenly, and a burst counts as one.
+A touch's thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache,
+as a trace has no others: of data that stays there, shares are not comparable.
 """
 
 from collections.abc import Mapping, Sequence
