@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 MAGIC = 0x31464F525050554E
 SAMPLE = "<I2H3I2Hd"
-RANGE_BYTES, HEADER_BYTES = 96, 96
+RANGE_BYTES, HEADER_BYTES = 96, 104
 
 
 def profile_bytes(
@@ -16,7 +16,7 @@ def profile_bytes(
     Ranges are heap ranges of the sites 1, 2 ..., touched first by thread 0 outside regions, whole; ``changes`` are
     fields to set otherwise: of every range those whose names begin with ``range_``, of its first touch, its stack,
     its region and its module those that begin with ``first_``, ``frame_``, ``region_`` and ``module_``, of the
-    header those that begin with ``header_``.
+    header those that begin with ``header_``; ``wait_touches`` came after the waits of bin ``wait_bin``, 9 unless told.
     """
     text = b"/home/some one/app\0"
     records, samples, firsts = b"", b"", b""
@@ -25,7 +25,7 @@ def profile_bytes(
         fields = {
             "site": site, "offset": 64 * site, "bytes": pages * 4096, "pages": pages,
             "first_sample": count, "samples": len(sampled), "first_first": site - 1, "firsts": 1,
-            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "reserved": 0, "watched": 0, "written": 0,
+            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "stands_for": 1, "watched": 0, "written": 0,
         }  # fmt: skip
         fields |= _changed(changes, "range_")
         records += struct.pack("<8Q8I", *fields.values())
@@ -43,16 +43,26 @@ def profile_bytes(
         count += len(sampled)
     frame = {"depth": 1, "offset": 4096, "module": 0} | _changed(changes, "frame_")
     stack = struct.pack("<2IQ2I", frame["depth"], 0, frame["offset"], frame["module"], 0) + bytes(16 * 15)
+    wait = {"range": 0, "bin": 9, "touches": 0} | _changed(changes, "wait_")
+    waits = struct.pack("<2I", wait["range"], 0) + struct.pack("<I", wait["touches"]).join(
+        (bytes(4 * wait["bin"]), bytes(4 * (63 - wait["bin"])))
+    )
     region = {"offset": 8192, "module": 0, "reserved": 0} | _changed(changes, "region_")
     module = {"path": 0, "build_id_bytes": 4} | _changed(changes, "module_")
-    tail = struct.pack("<Q2I", *region.values()) + struct.pack("<2I", *module.values()) + b"\xab" * 32
+    tail = (
+        struct.pack("<Q2I", *region.values())
+        + waits * bool(wait["touches"])
+        + struct.pack("<2I", *module.values())
+        + b"\xab" * 32
+    )
     header = {
-        "magic": MAGIC, "version": 2, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
+        "magic": MAGIC, "version": 3, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
         "regions": 1, "modules": 1, "placed": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
         "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
+        "waits": int(wait["touches"] > 0),
     }  # fmt: skip
     header |= _changed(changes, "header_")
-    return struct.pack("<Q8I7Q", *header.values()) + records + samples + firsts + stack + tail + text
+    return struct.pack("<Q8I8Q", *header.values()) + records + samples + firsts + stack + tail + text
 
 
 def _changed(changes: dict[str, int], prefix: str) -> dict[str, int]:

@@ -6,7 +6,7 @@ all values are checked before use.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from numapredict.collect.host.bounded_file import open_regular
 from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
-VERSION = 2
+VERSION = 3
 MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/process/settings.h
@@ -29,7 +29,10 @@ _HEADER = np.dtype(
         ("magic", "<u8"),
         *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges", "stacks", "regions", "modules")),
         ("placed", "<u4"),
-        *((name, "<u8") for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns")),
+        *(
+            (name, "<u8")
+            for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits")
+        ),
     ]
 )
 _RANGE = np.dtype(
@@ -38,7 +41,7 @@ _RANGE = np.dtype(
             (name, "<u8")
             for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_first", "firsts")
         ),
-        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "reserved", "watched", "written")),
+        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "stands_for", "watched", "written")),
     ]
 )
 SAMPLE = np.dtype(
@@ -60,9 +63,13 @@ FIRST = np.dtype(
 _PLACE = np.dtype([("offset", "<u8"), ("module", "<u4"), ("reserved", "<u4")])
 _STACK = np.dtype([("depth", "<u4"), ("reserved", "<u4"), ("frame", _PLACE, FRAMES)])
 _MODULE = np.dtype([("path", "<u4"), ("build_id_bytes", "<u4"), ("build_id", "u1", 32)])
+_WAITS = np.dtype([("range", "<u4"), ("reserved", "<u4"), ("touches", "<u4", 64)])
+WAIT_BINS = 64
+WAIT_BEGINS_S = np.array([0.0, *(0.25e-6 * (4 + at % 4) * 2 ** (at // 4) for at in range(WAIT_BINS - 1))])
+"""Where the bins of waits begin; the last one is open."""
 _PARTS = (
     ("ranges", _RANGE), ("samples", SAMPLE), ("firsts", FIRST), ("stacks", _STACK), ("regions", _PLACE),
-    ("modules", _MODULE),
+    ("waits", _WAITS), ("modules", _MODULE),
 )  # fmt: skip
 
 
@@ -73,6 +80,9 @@ class CodePlace(NamedTuple):
     offset: int
 
 
+_NO_WAITS = np.zeros(WAIT_BINS, np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class ProfiledRange:
     """One range of ranges.h, and its samples: ``first`` to ``first + count - 1`` of the profile's.
@@ -81,7 +91,8 @@ class ProfiledRange:
     ``stack`` has the calls that led to the allocation, that one first. ``firsts`` are FIRST records: the first touches
     of its parts, in page order; a part's pages before the one that was ``touched`` count to the part before. Parts
     without one were not touched, or not awaited. ``watched`` pages were protected for writes alone, for a moment in a
-    region, and ``written`` of them were written then.
+    region, and ``written`` of them were written then. ``waits`` counts its touches by how long they were waited for, in
+    bins that begin at WAIT_BEGINS_S. Of a site whose ranges are freed soon, each ``stands_for`` so many.
     """
 
     kind: int
@@ -97,7 +108,9 @@ class ProfiledRange:
     stack: tuple[CodePlace, ...] = ()
     watched: int = 0
     written: int = 0
+    stands_for: int = 1
     firsts: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, FIRST))
+    waits: npt.NDArray[np.int64] = field(default_factory=_NO_WAITS.copy)
 
     @property
     def first_slot(self) -> int:
@@ -189,12 +202,16 @@ def parse_profile(data: bytes) -> Profile:
         parts[name] = np.frombuffer(data, kind, int(header[name]), at)
         at += int(header[name]) * kind.itemsize
     _check_touches(parts, slots)
+    waits = _waits(parts["waits"], int(header["ranges"]))
     paths = _paths(parts["modules"], data[at:])
     stacks = tuple(_stack(record, paths) for record in parts["stacks"])
     return Profile(
         slots=slots,
         page_bytes=int(header["page_bytes"]),
-        ranges=tuple(_range(record, parts, paths, stacks) for record in parts["ranges"]),
+        ranges=tuple(
+            replace(_range(record, parts, paths, stacks), waits=waits.get(number, _NO_WAITS))
+            for number, record in enumerate(parts["ranges"])
+        ),
         samples=parts["samples"],
         armed=int(header["armed"]),
         touched=int(header["touched"]),
@@ -228,6 +245,13 @@ def _check_touches(parts: Mapping[str, npt.NDArray[np.void]], slots: int) -> Non
         raise ValueError("a touch is neither a read nor a write")
 
 
+def _waits(records: npt.NDArray[np.void], ranges: int) -> dict[int, npt.NDArray[np.int64]]:
+    """Return the waits for the touches of each range that had some, by its number."""
+    if len(records) and int(records["range"].max()) >= ranges:
+        raise ValueError("there are waits for a range that is missing")
+    return {int(record["range"]): record["touches"].astype(np.int64) for record in records}
+
+
 def _range(
     record: np.void,
     parts: Mapping[str, npt.NDArray[np.void]],
@@ -250,6 +274,8 @@ def _range(
     at = touched["touched"].astype(np.int64)
     if firsts and bool(((at < touched["page"]) | (at >= ends)).any()):
         raise ValueError("a first touch is of a page that is not its part's")
+    if not 1 <= int(record["stands_for"]) <= MOST_RANGES:
+        raise ValueError(f"a range stands for {int(record['stands_for'])}")
     if stack > len(stacks) or module >= len(paths):
         raise ValueError("a range has a call stack or a module that is missing")
     return ProfiledRange(
@@ -267,6 +293,7 @@ def _range(
         firsts=_from_the_touch_on(touched),
         watched=int(record["watched"]),
         written=int(record["written"]),
+        stands_for=int(record["stands_for"]),
     )
 
 

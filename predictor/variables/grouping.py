@@ -13,6 +13,7 @@ from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.variables.touches import Touches, part_of, touches_of, wait_s
 from numapredict.predictor.variables.variable import Kind
+from numapredict.predictor.variables.visits import latency_s, waits_of
 
 KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
 """native/placement/memory/range.h."""
@@ -59,8 +60,11 @@ class Found:
 
 def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
     """Return the variables of a profile that have touches."""
-    untouched_s = wait_s(profile)
-    found = (one for ranges in _groups(profile, modules) for one in _found(profile, ranges, modules, untouched_s))
+    groups = list(_groups(profile, modules))
+    untouched_s, noticed_s = wait_s(profile), latency_s(waits_of(profile.ranges))
+    touches = (touches_of(profile, ranges, untouched_s, noticed_s) for ranges in groups)
+    pairs = zip(groups, touches, strict=True)
+    found = (one for ranges, touched in pairs for one in _found(profile, ranges, modules, touched))
     return tuple(one for one in found if one.touches.total > 0)
 
 
@@ -141,10 +145,9 @@ def _touching(stack: Sequence[Place]) -> Place | None:
     return next(iter(known or own or stack), None)
 
 
-def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, untouched_s: float) -> Iterator[Found]:
+def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, touches: Touches) -> Iterator[Found]:
     known = ranges[0]
     kind = KINDS.get(known.kind, "mapped")
-    touches = touches_of(profile, ranges, untouched_s)
     size_bytes = sum(one.size_bytes for one in ranges)
     every = tuple(ranges)
     if kind == "small allocations":

@@ -181,8 +181,12 @@ def _notes(
             else f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: further "
             "allocations are taken to be touched first as the ones that were seen, or by thread 0 where none was"
         )
-    if any(one.kind == "small allocations" for one in variables):
-        notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")
+    small_bytes = sum(one.size_bytes for one in variables if one.kind == "small allocations")
+    if small_bytes:
+        notes.append(
+            f"blocks under 64 KiB count as one, {small_bytes / 2**20:.3g} MiB of the main heap: a profile knows "
+            "neither their lines nor who touched them first; those in the heaps of other threads are not watched"
+        )
     if any(one.through for one in variables):
         notes.append("where a function allocates for its callers, and they are not known, its line is shown")
     notes.append(

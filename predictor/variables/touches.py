@@ -2,7 +2,8 @@
 
 The profile picks pages evenly, protects each for a moment and notes who touches it first. A page's rate by itself, one
 touch over a random time, has no mean; so the touches and the times of neighbouring pages are added before they are
-divided. Of a page that nobody touched the time is supposed.
+divided. Of a page that nobody touched the time is supposed. That shares out a variable's touches among its pages; how
+many there are in all, against other variables, tell their waits (visits.py).
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.predictor.variables.visits import visits, waits_of
 
 _TOGETHER = 16  # touches of neighbouring pages whose times are added: the rate is then known to a quarter
 
@@ -54,17 +56,22 @@ _COLUMNS = tuple(one.name for one in fields(Touches) if one.name != "pages")
 def wait_s(profile: Profile) -> float:
     """Return how long a page that nobody touches is protected, in seconds, which profiles do not have.
 
-    That is two periods of the profile's thread (native/placement/profile/profile.c): a twentieth of the time so far, as
-    it is in the middle of the run, from 2 to 50 ms. A touched page may show that it was more.
+    That is the window of the profile's thread (native/placement/profile/profile.c): a tenth of the time so far, as it
+    is in the middle of the run, from 4 to 100 ms. A touched page may show that it was more.
     """
     samples = profile.samples
     touched = samples[samples["touches"] > 0]
     longest_s = float((touched["touches"] / touched["rate"] / touched["armed"]).max()) if len(touched) else 0.0
-    return max(longest_s, 2 * min(max(profile.time_s / 2 / 20, 0.002), 0.05))
+    return max(longest_s, min(max(profile.time_s / 2 / 10, 0.004), 0.1))
 
 
-def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: float) -> Touches:
-    """Return the touches of the ranges of a variable; ``untouched_s`` is the profile's ``wait_s``."""
+def touches_of(
+    profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: float, noticed_s: float = 0.0
+) -> Touches:
+    """Return the touches of the ranges of a variable.
+
+    ``untouched_s`` is the profile's ``wait_s``, ``noticed_s`` the ``latency_s`` of all its waits.
+    """
     samples = np.concatenate([profile.samples[one.first : one.first + one.count] for one in ranges])
     like = max(ranges, key=lambda one: len(one.firsts))
     counts = [one.count for one in ranges]
@@ -84,6 +91,11 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: f
     waits, watched = (np.bincount(group, values, size) for values in (time_s, armed))
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(waits > 0, watched / waits, 0.0)  # of the watched pages: rate times pages, by touch
+    stands_for = np.repeat([one.stands_for for one in ranges], counts)
+    weight = (each[group] * samples["touches"] * stands_for)[touched]
+    known = waits_of(ranges)
+    if known.any() and weight.any():
+        weight *= visits(known, noticed_s) / weight.sum()
     return Touches(
         pages=int(lengths.sum()),
         page=page[touched],
@@ -95,7 +107,7 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: f
         first=np.concatenate([_first(one, like, profile) for one in ranges])[touched],
         page_node=samples["page_node"][touched].astype(np.int64) - 1,
         count=samples["touches"][touched].astype(np.int64),
-        weight=(each[group] * samples["touches"])[touched],
+        weight=weight,
     )
 
 

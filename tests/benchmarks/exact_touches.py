@@ -1,10 +1,10 @@
 """The touches of a program's allocations as its trace has them, in the quantity that a profile's samples estimate.
 
-A profile protects a page at any time and waits for its next touch, so that a page's rate is one over the mean time to
-its next touch: of touches g apart, the mean of g squared over twice that of g (the waiting time paradox). That is twice
-the rate of touches that come evenly, their rate where they come at random, and a burst counts about as one. A touch's
-thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache, as a trace
-has no others: of data that stays there, shares are not comparable.
+A profile protects a page at any time and waits for its next touch: of touches g apart, a wait is shorter than t in a
+share E[min(g, t)] / E[g] of the watches. As in predictor/variables/visits.py the rate of an allocation's pages is a
+half over the time within which half of the waits end: the rate of touches that come evenly, and a burst counts as one.
+A touch's thread is that of the next touch. Time is in instructions here, and a touch is a miss of the private cache,
+as a trace has no others: of data that stays there, shares are not comparable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +42,16 @@ def exact_touches(trace: t.Trace, steps: Sequence[int], node_of: Sequence[int]) 
     size = np.where(known["page"][at] == page, known["pages"][at], 0).astype(np.int64)
     nodes = np.array(node_of)
     remote = nodes[known["contiguous"][at]] != nodes[thread]
-    weight = _weights(page, time, length)
+    gap = _gaps(page, time, length)
+    weight = _weights(page, gap, length)
+    sizes = np.unique(size[size > 0]).tolist()
+    visited = {one: visits(gap[size == one], len(np.unique(page[size == one])), length) for one in sizes}
     found = {}
-    for one in np.unique(size[size > 0]).tolist():
+    for one in sizes:
         mine = size == one
         found[one] = Exact(
             misses=float(mine.sum() / (size > 0).sum()),
-            touches=float(weight[mine].sum() / weight[size > 0].sum()),
+            touches=visited[one] / sum(visited.values()),
             remote_misses=float(remote[mine].mean()),
             remote_touches=float(weight[mine & remote].sum() / weight[mine].sum()),
         )
@@ -78,17 +81,34 @@ def _step(trace: t.Trace, steps: Sequence[int]) -> tuple[np.ndarray, np.ndarray,
     return page, thread, time, begin
 
 
-def _weights(page: np.ndarray, time: np.ndarray, length: float) -> np.ndarray:
-    """Return what each touch counts: its page's rate by the mean wait, times the chance to be the one awaited."""
+def _gaps(page: np.ndarray, time: np.ndarray, length: float) -> np.ndarray:
+    """Return how long before each touch its page was touched last, in this step or at the end of the one before."""
     order = np.lexsort((time, page))
     pages, times = page[order], time[order]
     before = np.roll(times, 1)
     begins = np.concatenate(([True], pages[1:] != pages[:-1]))
     ends = np.concatenate((np.flatnonzero(begins)[1:], [len(pages)])) - 1
-    before[begins] = times[ends] - length  # the step before
-    gap = np.maximum(times - before, 1e-9)
-    number = np.cumsum(begins) - 1
+    before[begins] = times[ends] - length
+    gap = np.empty(len(page))
+    gap[order] = np.maximum(times - before, 1e-9)
+    return gap
+
+
+def visits(gap: np.ndarray, pages: int, length: float) -> float:
+    """Return the visits of so many pages in a unit of time, of gaps that add up to ``length`` for each page.
+
+    The time t within which half of the waits end has gaps of which min(gap, t) add up to half of all time.
+    """
+    gap = np.sort(gap)
+    shorter = np.concatenate(([0.0], np.cumsum(gap)))[:-1]
+    ended = shorter + gap * (len(gap) - np.arange(len(gap)))  # by the time of each gap
+    half = pages * length / 2
+    at = int(np.searchsorted(ended, half))
+    return pages / 2 / ((half - shorter[at]) / (len(gap) - at))
+
+
+def _weights(page: np.ndarray, gap: np.ndarray, length: float) -> np.ndarray:
+    """Return what each touch counts within its allocation: the chance to be awaited, by its page's mean wait."""
+    number = np.unique(page, return_inverse=True)[1]
     wait = np.bincount(number, gap * gap) / 2 / length
-    weight = np.empty(len(page))
-    weight[order] = gap / length / wait[number]
-    return weight
+    return np.asarray(gap / length / wait[number])

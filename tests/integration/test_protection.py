@@ -18,10 +18,24 @@ COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)
 PARTS = (
     *("protection/arming", "protection/blocks", "protection/calls", "protection/delays", "protection/holds"),
     *("protection/masks", "protection/protection", "protection/signals"),
-    *("process/lock", "process/next_call", "memory/mapping_budget", "policy/moves", "policy/next_touch"),
+    *(
+        "process/lock",
+        "process/next_call",
+        "process/other_threads",
+        "memory/mapping_budget",
+        "policy/moves",
+        "policy/next_touch",
+    ),
     "threads/processes",
     *("profile/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
-    *("profile/known_regions", "profile/profile", "profile/profile_writer", "stack/call_stack", "stack/frame_rules"),
+    *(
+        "profile/known_regions",
+        "profile/profile",
+        "profile/profile_writer",
+        "profile/short_lived",
+        "stack/call_stack",
+        "stack/frame_rules",
+    ),
 )
 CASES = (
     *("together", "refused", "handlers", "alternate_stack", "own_protection", "blocked", "full_mask", "suspended"),

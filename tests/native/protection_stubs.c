@@ -38,6 +38,7 @@ bool ranges_wanted;
 const struct settings *settings(void) { return &stub_settings; }
 uint32_t slot_of_this_thread(void) { return stub_slot; }
 int system_bind(const uint16_t *cpus, size_t count) { return cpus && count ? 0 : -EINVAL; }
+void system_wake_soon(void) {}
 bool affinity_show_all(void) { return false; }
 void affinity_show_slot(bool shown) { (void)shown; }
 bool huge_range(const struct range *range) {

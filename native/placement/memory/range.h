@@ -28,6 +28,7 @@ struct range {
     _Atomic uint32_t mappings;  /* mapping_budget.c: mappings taken for it, or 0 */
     atomic_bool left;           /* mapping_budget.c: left uncut because the budget was used up */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
+    uint32_t profile_looks;     /* and how often it was seen without one */
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
     _Atomic uint32_t waits;     /* and those in which it was not */
     _Atomic uint32_t pass;      /* the latest one in which it was touched */

@@ -19,10 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOVE (1 << 1)     /* MPOL_MF_MOVE: pages of this process alone */
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
-#define DISCARD 4         /* MADV_DONTNEED */
-#define DISCARD_LOCKED 24 /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
+#define MOVE (1 << 1)          /* MPOL_MF_MOVE: pages of this process alone */
+#define POPULATE_WRITE 23      /* MADV_POPULATE_WRITE, which older headers lack */
+#define DISCARD 4              /* MADV_DONTNEED */
+#define DISCARD_LOCKED 24      /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
+#define SHORT_SLICE_NS 100000u /* the shortest */
 #define PAGE 4096ul
 #define WORD_BITS (8 * sizeof(unsigned long))
 
@@ -144,6 +145,26 @@ int system_bind(const uint16_t *cpus, size_t count) {
     for (size_t i = 0; i < count; i++)
         mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
     return (int)quiet(syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask), before);
+}
+
+/* linux/sched/types.h; the C library has it only since 2.41. */
+struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t slice_ns, deadline_ns, period_ns;
+};
+
+void system_wake_soon(void) {
+    struct attributes own = {.size = sizeof own};
+    const int before = errno;
+    syscall(SYS_prctl, PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
+    if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) == 0 && own.policy == SCHED_OTHER) {
+        own.slice_ns = SHORT_SLICE_NS;
+        syscall(SYS_sched_setattr, 0, &own, 0);
+    }
+    errno = before;
 }
 
 bool system_is_bound(uint16_t cpu) {

@@ -56,6 +56,9 @@ bool system_declines_huge(void);
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */
 int system_bind(const uint16_t *cpus, size_t count);
+/* Let the calling thread run soon after it wakes, for a short time (Linux 6.12: the slice of an ordinary
+ * thread): otherwise it may wait until another one waits, as at a barrier. */
+void system_wake_soon(void);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
 /* Return the node that the calling thread runs on; -1 where the kernel does not say. Async-signal-safe. */

@@ -3,17 +3,18 @@
 
 #include "process/system.h"
 
-#define PART 512u /* memory for this many ranges is allocated with the first of them */
+#define PART 512u     /* memory for this many ranges is allocated with the first of them */
+#define POOL_WAITS 64 /* and for the waits of this many */
 
 static struct known_range *parts[KNOWN_LIMIT / PART];
-static uint32_t count;
+static _Atomic uint32_t count;
 static uint64_t dropped;
 struct live {
     uint32_t number;
     uint64_t pages_before;
 };
 static struct live *live;
-static uint32_t lives, live_room;
+static uint32_t lives, live_room, listed; /* listed: so many ranges are in the list, or were */
 static uint64_t live_pages;
 static bool changed;
 
@@ -36,7 +37,7 @@ static bool allocate(void) {
             system_free(live, live_room * sizeof *live);
         live = larger;
         live_room = room;
-        lives = 0;
+        lives = listed = 0;
         changed = true; /* the list must be rebuilt */
     }
     return *part;
@@ -57,11 +58,13 @@ struct known_range *known_add(struct range *range) {
         .slot = range->slot,
         .order = range->order,
         .kind = range->kind,
+        .stands_for = 1,
     };
     k->module = range->module;
     k->start = range->start;
     k->end = range->end;
     k->live = range;
+    k->since_ns = system_now_ns();
     range->profile = ++count;
     changed = true;
     return k;
@@ -89,17 +92,47 @@ struct known_range *known_of(const struct range *range) {
     return number ? known_at_number(number - 1) : NULL;
 }
 
+static uint32_t bin_of(uint64_t ns) {
+    uint32_t bin = 0;
+    while (bin + 1 < PROFILE_WAITS && ns >= profile_wait_ns(bin + 1))
+        bin++;
+    return bin;
+}
+
+void known_waited(struct known_range *known, uint64_t ns) {
+    static uint32_t(*pool)[PROFILE_WAITS];
+    static uint32_t used = POOL_WAITS;
+    if (!known->waits && used == POOL_WAITS) {
+        uint32_t(*const fresh)[PROFILE_WAITS] = system_memory(POOL_WAITS * sizeof *fresh);
+        if (!fresh) {
+            dropped++;
+            return;
+        }
+        pool = fresh;
+        used = 0;
+    }
+    if (!known->waits)
+        known->waits = pool[used++];
+    known->waits[bin_of(ns)]++;
+}
+
+static void list(uint32_t number) {
+    const struct known_range *k = known_at_number(number);
+    if (!k->live)
+        return;
+    live[lives].number = number;
+    live[lives++].pages_before = live_pages;
+    live_pages += k->file.pages;
+}
+
 static void list_live(void) {
+    const uint32_t had = lives;
     lives = 0;
     live_pages = 0;
-    for (uint32_t n = 0; n < count; n++) {
-        const struct known_range *k = known_at_number(n);
-        if (!k->live)
-            continue;
-        live[lives].number = n;
-        live[lives++].pages_before = live_pages;
-        live_pages += k->file.pages;
-    }
+    for (uint32_t n = 0; n < had; n++)
+        list(live[n].number);
+    for (; listed < count; listed++)
+        list(listed);
     changed = false;
 }
 

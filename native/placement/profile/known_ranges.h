@@ -1,7 +1,7 @@
 /* known_ranges.h: the ranges of a profile, including removed ones, numbered in the order in which they were
  * added.
  *
- * Contract. All but known_of is called under one lock, profile.c's.
+ * Contract. All but known_of and known_count is called under one lock, profile.c's.
  */
 #ifndef NUMAPLACE_KNOWN_RANGES_H
 #define NUMAPLACE_KNOWN_RANGES_H
@@ -26,11 +26,13 @@ struct known_range {
     struct profile_range file; /* as written, except for the numbers of other records */
     const char *module;
     uintptr_t start, end;
+    uint64_t since_ns;  /* system_now_ns of its adding */
     struct range *live; /* NULL after its removal */
     uint32_t stack;     /* of its allocation (call_stacks.h) */
     uint32_t parts, shift;
     struct first_part *part;
     _Atomic uint32_t waiting; /* parts that were not touched yet */
+    uint32_t *waits;          /* profile_waits: touches by how long they were waited for; NULL: none */
 };
 
 /* Add a range and set range->profile; return NULL if there is no memory. */
@@ -43,6 +45,8 @@ uint64_t known_dropped(void);
 struct known_range *known_range(uint32_t number);
 /* Return what is known of a range, or NULL. Async-signal-safe. */
 struct known_range *known_of(const struct range *range);
+/* Count a touch that a watched block of a range was waited for so long. */
+void known_waited(struct known_range *known, uint64_t ns);
 /* Return the number of live ranges; and one of them. */
 uint32_t known_live_count(void);
 struct known_range *known_live(uint32_t number);

@@ -4,6 +4,7 @@
 
 #include "process/lock.h"
 #include "process/next_symbol.h"
+#include "process/other_threads.h"
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
@@ -13,35 +14,33 @@
 #include "profile/known_ranges.h"
 #include "profile/known_regions.h"
 #include "profile/profile_writer.h"
+#include "profile/short_lived.h"
 #include "protection/arming.h"
 #include "protection/protection.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#define FIRST_BATCH 2u
-#define LARGEST_BATCH 256u
-#define FLIGHTS 2 /* batches that are protected at the same time */
-#define PLACES ((size_t)FLIGHTS * LARGEST_BATCH)
-#define SHORTEST_PERIOD_NS 2000000u
+#define PLACES ((size_t)128) /* blocks that are protected at the same time */
+#define SHORTEST_PERIOD_NS 1000000u
 #define LONGEST_PERIOD_NS 50000000u
-#define PERIOD_SHARE 20 /* of the time so far: a short program is sampled more often */
+#define SHORTEST_WINDOW_NS 4000000u
+#define LONGEST_WINDOW_NS 100000000u
+#define WINDOW_SHARE 10 /* of the time so far: in a short program blocks are opened earlier */
 #define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
-#define COST_LIMIT 0.05 /* of the time inside regions; above it, batches shrink, well below, they grow */
+#define LEAST_NS 1000u  /* a wait: it began before the protection was known to hold */
+#define WAKE_NS 10000   /* of the thread that this one takes the processor from */
+#define COST_LIMIT 0.05 /* of the time inside regions; above it, periods grow, well below, they shrink */
+#define COST_TURNS 8    /* about so many turns make the cost */
 #define FIRST_WRITE_NS 2000000000u
 #define STACK_BYTES (128u << 10)
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
-#define WRITES_EVERY 5 /* one block of so many is protected for writes alone */
-#define TURNS_A_LOOK 16
+#define WRITES_EVERY 5  /* one block of so many is protected for writes alone */
+#define TURNS_A_LOOK 16 /* and the most periods that a pause outside regions has */
 
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 
@@ -64,9 +63,9 @@ static pthread_t helper;
 static bool helped;
 static struct lock lock;
 static struct flight flights[PLACES];
-static uint64_t picks; /* of the sequence */
+static uint64_t picks, pauses; /* of the sequences */
 static uint64_t armed, touched;
-static _Atomic uint32_t faults; /* since the last batch */
+static _Atomic uint32_t faults; /* since the last turn */
 
 static _Atomic uint32_t running; /* outermost regions */
 static _Atomic uint32_t region;  /* the latest of them (known_regions.h) */
@@ -147,10 +146,11 @@ static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
         count_writes(f, who != COUNT_OF_PAGE);
         return;
     }
-    const uint64_t ns = until_ns > f->since_ns ? until_ns - f->since_ns : 0;
+    const uint64_t ns = until_ns > f->since_ns + LEAST_NS ? until_ns - f->since_ns : LEAST_NS;
     const uint32_t page = (uint32_t)(f->first + f->pages / 2);
     counts_add(f->number, page, COUNT_OF_PAGE, ns, 0);
     if (who != COUNT_OF_PAGE) {
+        known_waited(known_range(f->number), ns);
         counts_add(f->number, page, who, ns, count_nodes(node_of(f->range, page), f->thread_node));
         touched++;
     }
@@ -174,12 +174,6 @@ static void land(struct flight *f, uint64_t now) {
     }
 }
 
-static void land_all(size_t flight) {
-    const uint64_t now = clock_ns();
-    for (size_t n = 0; n < LARGEST_BATCH; n++)
-        land(&flights[flight * LARGEST_BATCH + n], now);
-}
-
 /* ---- the thread ---- */
 
 static void take_off(struct flight *f) {
@@ -195,21 +189,30 @@ static void take_off(struct flight *f) {
     atomic_store(&f->state, PROTECTED); /* before the first touch can come */
     if (protection_arm(f->range, f->block, 1, f->purpose) == 0)
         atomic_store(&f->state, LANDED);
+    f->since_ns = clock_ns(); /* with other threads running, the kernel may take long to protect it */
 }
 
-/* Exchange the older batch for a new one. */
-static void next_batch(size_t flight, uint32_t batch) {
-    const uint64_t mask = lock_take(&lock);
-    land_all(flight);
-    for (uint32_t n = 0; n < batch && !atomic_load(&ended) && atomic_load(&running); n++)
-        take_off(&flights[flight * LARGEST_BATCH + n]);
+/* Count what was touched, open what nobody touched for long, and protect one block more. One at a time: the
+ * faults of several would make their threads late for each other's blocks, whose waits were longer then. */
+static void next_watch(uint64_t window_ns) {
+    const uint64_t mask = lock_take(&lock), now = clock_ns();
+    struct flight *free = NULL;
+    for (struct flight *f = flights; f < flights + PLACES; f++) {
+        const uint32_t state = atomic_load(&f->state);
+        if (state == TOUCHED || (state == PROTECTED && now - f->since_ns >= window_ns))
+            land(f, now);
+        if (state == LANDED)
+            free = f;
+    }
+    if (free && !atomic_load(&ended) && atomic_load(&running))
+        take_off(free);
     lock_give(&lock, mask);
 }
 
 static void land_everything(void) {
-    const uint64_t mask = lock_take(&lock);
-    for (size_t flight = 0; flight < FLIGHTS; flight++)
-        land_all(flight);
+    const uint64_t mask = lock_take(&lock), now = clock_ns();
+    for (size_t n = 0; n < PLACES; n++)
+        land(&flights[n], now);
     lock_give(&lock, mask);
 }
 
@@ -221,68 +224,72 @@ static void write_file(void) {
     lock_give(&lock, mask);
 }
 
-static uint64_t period_ns(void) {
-    const uint64_t wanted = clock_ns() / PERIOD_SHARE;
-    if (wanted < SHORTEST_PERIOD_NS)
-        return SHORTEST_PERIOD_NS;
-    return wanted < LONGEST_PERIOD_NS ? wanted : LONGEST_PERIOD_NS;
+static uint64_t window_ns(void) {
+    const uint64_t wanted = clock_ns() / WINDOW_SHARE;
+    if (wanted < SHORTEST_WINDOW_NS)
+        return SHORTEST_WINDOW_NS;
+    return wanted < LONGEST_WINDOW_NS ? wanted : LONGEST_WINDOW_NS;
 }
 
-static uint32_t fitting(uint32_t batch, uint64_t cost_ns, uint64_t time_ns) {
-    const double share = time_ns ? (double)cost_ns / (double)time_ns : 0.0;
+static uint64_t fitting(uint64_t period_ns, double cost_ns) {
+    const double share = cost_ns / (double)period_ns;
     if (share > COST_LIMIT)
-        return batch > 1 ? batch / 2 : 1;
-    return share < COST_LIMIT / 2 && batch < LARGEST_BATCH ? batch + 1 : batch;
+        period_ns += period_ns / 4;
+    else if (share < COST_LIMIT / 2)
+        period_ns -= period_ns / 8;
+    if (period_ns < SHORTEST_PERIOD_NS)
+        return SHORTEST_PERIOD_NS;
+    return period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
 }
 
-/* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
-static bool is_alive(const char *task) {
-    char path[64], line[512];
-    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
-    system_read_text(path, line, sizeof line);
-    const char *name_end = strrchr(line, ')');
-    return name_end && name_end[1] && name_end[2] != 'Z';
+/* From half a period to one and a half: a program that repeats itself must not meet the same moments. */
+static void pause_for(uint64_t period_ns) {
+    const uint64_t part = (uint64_t)((unsigned __int128)(++pauses * GOLDEN_RATIO) * period_ns >> 64);
+    const uint64_t ns = period_ns / 2 + part;
+    const struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    nanosleep(&time, NULL); /* delays.c holds only the arguments of calls that wait */
 }
 
-/* By raw system calls: this library's own open would open all memory, readdir allocates, and a thread's first
- * allocation reserves 64 MB for its heap. */
-static bool alone(void) {
-    size_t alive = 0;
-    _Alignas(struct dirent64) char entries[4096];
-    const int before = errno, tasks = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
-                                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    long got = tasks < 0 ? -1 : 1;
-    while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
-        for (long at = 0; at < got && alive < 2;) {
-            const struct dirent64 *task = (const struct dirent64 *)&entries[at];
-            alive += task->d_name[0] != '.' && is_alive(task->d_name);
-            at += task->d_reclen;
-        }
-    if (tasks >= 0)
-        syscall(SYS_close, tasks);
-    errno = before;
-    return got >= 0 && alive < 2;
+/* One that is there in a second look has lived for long: it is profiled, and stands for itself alone. */
+static void look_at(struct range *range, void *unused) {
+    (void)unused;
+    struct known_range *const known = known_of(range);
+    if (known && known->file.stands_for > 1 && system_now_ns() - known->since_ns > SHORT_LIFE_NS)
+        known->file.stands_for = 1;
+    if (!known && range->profile_looks++ && known_count() < KNOWN_LIMIT)
+        known_add(range);
+}
+
+static void look_for_long_lived(void) {
+    const uint64_t mask = lock_take(&lock);
+    ranges_for_each(look_at, NULL);
+    lock_give(&lock, mask);
 }
 
 static void *help(void *unused) {
     (void)unused;
     system_bind(settings()->cpu, settings()->slots);
-    uint32_t batch = FIRST_BATCH;
-    uint64_t next_write = FIRST_WRITE_NS;
-    for (size_t turn = 0; !atomic_load(&ended); turn++) {
-        const uint64_t period = period_ns();
-        const struct timespec pause = {0, (long)period};
-        nanosleep(&pause, NULL); /* delays.c holds only the arguments of calls that wait */
+    system_wake_soon(); /* a moment that the program's waits choose is none at random */
+    uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS, next_look = 0;
+    double cost = 0;
+    for (size_t outside = 0; !atomic_load(&ended);) {
+        pause_for(period * (outside < TURNS_A_LOOK ? outside + 1 : TURNS_A_LOOK));
         if (!atomic_load(&running)) {
             land_everything();
-            if (turn % TURNS_A_LOOK == 0 && alone())
+            if (++outside % TURNS_A_LOOK == 0 && other_threads_ended())
                 break; /* the last thread ends the process, as it would have ended without this one */
             continue;
         }
+        outside = 0;
         const uint64_t before = system_now_ns();
-        next_batch(turn % FLIGHTS, batch);
-        const uint64_t cost = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
-        batch = fitting(batch, cost, period);
+        next_watch(window_ns());
+        const uint64_t spent = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
+        cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
+        period = fitting(period, cost);
+        if (short_lived_any() && before >= next_look) {
+            look_for_long_lived();
+            next_look = before + SHORT_LIFE_NS;
+        }
         if (clock_ns() >= next_write) {
             write_file();
             next_write *= 2; /* so that all writing together costs little */
@@ -311,6 +318,15 @@ static void start(void) {
 void profile_range_added(struct range *range) {
     if (!prepared || !protection_wanted() || atomic_load(&ended))
         return;
+    const bool is_crowded = known_count() > KNOWN_LIMIT / 4;
+    const uint32_t stands_for = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED
+                                    ? short_lived_stands_for(range->site, is_crowded)
+                                    : 1;
+    range->profile_looks = 0;
+    if (stands_for == 0) {
+        range->profile = 0;
+        return;
+    }
     const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
     const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
                               && first_touches_afford();
@@ -320,6 +336,7 @@ void profile_range_added(struct range *range) {
     struct known_range *const known = known_add(range);
     if (known) {
         known->stack = stack;
+        known->file.stands_for = stands_for;
         if (is_looked_at)
             first_touches_begin(known, call_stack_uses(stack));
     }
@@ -329,7 +346,7 @@ void profile_range_added(struct range *range) {
 }
 
 void profile_range_removed(struct range *range) {
-    if (!prepared || !protection_wanted())
+    if (!prepared || !protection_wanted() || !range->profile)
         return;
     const uint64_t mask = lock_take(&lock);
     const uint64_t now = clock_ns();
@@ -338,6 +355,7 @@ void profile_range_removed(struct range *range) {
             land(&flights[n], now);
     struct known_range *const known = known_of(range);
     if (known) {
+        short_lived_freed(range->site, system_now_ns() - known->since_ns);
         call_stack_resolve(known->stack);
         first_touches_end(known);
     }

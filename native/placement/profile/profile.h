@@ -1,10 +1,12 @@
 /* profile.h: the sampled page-access profile: who touches which page, a few pages at a time.
  *
- * Contract. A thread of this library protects a few blocks of pages every few milliseconds, spread evenly
+ * Contract. A thread of this library protects one block of pages every one or two milliseconds, spread evenly
  * over all pages of all ranges (a golden-ratio sequence over the ranges in the order of their allocation, so
- * that it depends on no address), and opens them after two periods. A touch counts for the slot that made it,
- * with the time that the block had been protected; only time inside outermost parallel regions counts, and
- * nothing is newly protected outside of them. The number of blocks at a time is adapted to the cost. The
+ * that it depends on no address), and opens them after a tenth of the time so far, 100 ms at most. A touch
+ * counts for the slot that made it, with the time that the block had been protected; only time inside
+ * outermost parallel regions counts, and nothing is newly protected outside of them. The time between blocks
+ * is adapted to the cost. Of call sites whose ranges are freed soon one range of 16 is profiled
+ * (short_lived.h), and those that live on. The
  * first block of every new range is protected from its allocation on: its first touch gives the slot and the
  * instruction that touched the range first.
  *

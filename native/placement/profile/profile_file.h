@@ -4,16 +4,18 @@
  * parts one after the other: this header; `ranges` records of struct profile_range; `samples` of struct
  * profile_sample, those of a range together and in page order; `firsts` of struct profile_first, those of a
  * range together and in page order; `stacks` of struct profile_stack; `regions` of struct profile_region;
- * `modules` of struct profile_module; `text_bytes` of module paths, each ended by a zero byte. It is written
- * whole under another name in the same folder and renamed, so that a reader never sees a partial file. Each
- * process of a run that has a parallel region writes one, under the first name that is free.
+ * `waits` of struct profile_waits, in the ranges' order; `modules` of struct profile_module; `text_bytes` of
+ * module paths, each ended by a zero byte. It is written whole under another name in the same folder and
+ * renamed, so that a reader never sees a partial file. Each process of a run that has a parallel region
+ * writes one, under the first name that is free.
  *
  * Offsets in modules are addresses before relocation. Of a call it is that of the last byte of its
  * instruction, of a touch that of the instruction's first byte. Stacks and regions are numbered from 1 on, 0
  * is none; modules from 0 on, and module 0 has an empty path: code that belongs to no file.
  *
  * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
- * build IDs, and on computers with several nodes the nodes of pages and threads.
+ * build IDs, and on computers with several nodes the nodes of pages and threads. 3: how long touches were
+ * waited for, and ranges that stand for others.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -21,9 +23,10 @@
 #include <stdint.h>
 
 #define PROFILE_MAGIC 0x31464f525050554eull /* "NUPPROF1", little endian */
-#define PROFILE_VERSION 2
+#define PROFILE_VERSION 3
 #define PROFILE_FRAMES 16
 #define PROFILE_BUILD_ID 32
+#define PROFILE_WAITS 64
 
 struct profile_header {
     uint64_t magic;
@@ -37,6 +40,7 @@ struct profile_header {
     uint64_t touched; /* and of them touched */
     uint64_t dropped; /* ranges and samples for which there was no memory */
     uint64_t time_ns; /* of the run inside parallel regions */
+    uint64_t waits;
 };
 
 struct profile_range {
@@ -50,7 +54,8 @@ struct profile_range {
     uint32_t stack;       /* of the allocation, from the call that `offset` names outwards */
     uint32_t slot, order; /* ranges.h */
     uint32_t kind;
-    uint32_t reserved;
+    uint32_t
+        stands_for;   /* ranges of its site that are freed soon: so many, of which the others were left out */
     uint32_t watched; /* pages that were protected for writes alone, for a short time within regions */
     uint32_t written; /* and of them written then */
 };
@@ -92,6 +97,18 @@ struct profile_region { /* the outlined function */
     uint64_t offset;
     uint32_t module, reserved;
 };
+
+/* Of a range of which a watched block was touched: how many touches came how long after its protection, in
+ * bins that begin at profile_wait_ns; the last one is open. Waits begin when the protection holds. */
+struct profile_waits {
+    uint32_t range, reserved;
+    uint32_t touches[PROFILE_WAITS];
+};
+
+/* Four bins double the wait: 0, 1, 1.25, 1.5, 1.75, 2, 2.5, 3 microseconds and so on. */
+static inline uint64_t profile_wait_ns(uint32_t bin) {
+    return bin ? (4ull + (bin - 1) % 4) * 250 << (bin - 1) / 4 : 0;
+}
 
 struct profile_module {
     uint32_t path; /* its start in the text */

@@ -213,6 +213,18 @@ static void put_modules(struct output *o, struct text *t) {
         put(o, t->path[n], strlen(t->path[n]) + 1);
 }
 
+static void put_waits(struct output *o, struct text *t) {
+    for (uint32_t n = 0; n < t->head.ranges; n++) {
+        const struct known_range *k = known_range(n);
+        struct profile_waits waits = {.range = n};
+        if (!k->waits)
+            continue;
+        memcpy(waits.touches, k->waits, sizeof waits.touches);
+        put(o, &waits, sizeof waits);
+        t->head.waits++;
+    }
+}
+
 static void put_all(struct output *o, const struct count *c, size_t number, struct text *t,
                     uint32_t *firsts) {
     module_of(t, "");
@@ -226,6 +238,7 @@ static void put_all(struct output *o, const struct count *c, size_t number, stru
     put_firsts(o, t, firsts);
     put_stacks(o, t);
     put_regions(o, t);
+    put_waits(o, t);
     put_modules(o, t);
     flush(o);
     if (!o->failed && syscall(SYS_pwrite64, o->file, &t->head, sizeof t->head, 0) != (long)sizeof t->head)

@@ -77,12 +77,21 @@ struct record *record_make(struct range *range) {
     r->note = (_Atomic uint32_t *)((char *)r + states);
     atomic_store(&r->shift, shift);
     atomic_store(&r->group_shift, shift);
+    void *none = NULL;
+    if (!atomic_compare_exchange_strong(&range->protection, &none, r)) { /* it is being forgotten */
+        system_free(r, bytes);
+        return NULL;
+    }
     r->after = records;
     if (records)
         records->before = r;
     records = r;
-    atomic_store(&range->protection, r);
     return r;
+}
+
+bool record_never(struct range *range) {
+    void *none = NULL;
+    return atomic_compare_exchange_strong(&range->protection, &none, FORGOTTEN);
 }
 
 static void free_retired(void) {

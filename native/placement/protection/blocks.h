@@ -49,6 +49,8 @@ void blocks_listen(enum purpose purpose, touch_listener touched);
 /* Return a range's record, or NULL; record_make, under the lock, makes it unless the range is forgotten. */
 struct record *record_of(struct range *range);
 struct record *record_make(struct range *range);
+/* Return whether a range has no record; then it never gets one. */
+bool record_never(struct range *range);
 /* Under the lock: open the range; it never gets a record again. */
 void record_forget(struct range *range);
 

@@ -165,7 +165,7 @@ void protection_withdraw(void) {
 }
 
 void protection_forget(struct range *range) {
-    if (!protection_wanted())
+    if (!protection_wanted() || record_never(range))
         return;
     const uint64_t mask = lock_take(&protection_lock);
     record_forget(range);

@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.placing import profile_file as pf
-from numapredict.collect.placing.profile_file import FIRST, parse_profile, read_profile
+from numapredict.collect.placing.profile_file import FIRST, WAIT_BEGINS_S, parse_profile, read_profile
 from numapredict.native.errors import InvalidInputError
 from tests.profiles import profile_bytes
 
@@ -33,10 +34,31 @@ def test_a_profile_is_read(tmp_path: Path) -> None:
     assert profile.samples["rate"].tolist() == [5.0, 2.0, 1.0, 0.5]
 
 
+def test_waits_are_those_of_their_range() -> None:
+    profile = parse_profile(profile_bytes(RANGES, wait_touches=7, wait_range=2, wait_bin=13))
+    assert [one.waits.nonzero()[0].tolist() for one in profile.ranges] == [[], [], [13]]
+    assert profile.ranges[2].waits[13] == 7
+
+
+@pytest.mark.native
+def test_bins_of_waits_begin_where_the_library_begins_them(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[4] / "native" / "placement" / "profile"
+    (tmp_path / "bins.c").write_text(
+        '#include "profile_file.h"\n#include <stdio.h>\n'
+        "int main(void) { for (unsigned n = 0; n < PROFILE_WAITS; n++)"
+        ' printf("%llu\\n", (unsigned long long)profile_wait_ns(n)); }'
+    )
+    program = tmp_path / "bins"
+    subprocess.run(["gcc", f"-I{folder}", tmp_path / "bins.c", "-o", program], check=True)
+    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert [int(line) for line in said.split()] == np.rint(WAIT_BEGINS_S * 1e9).tolist()
+
+
 DAMAGE = {
     "another magic": profile_bytes(RANGES, header_magic=1),
     "the first version": profile_bytes(RANGES, header_version=1),
-    "a later version": profile_bytes(RANGES, header_version=3),
+    "an older version": profile_bytes(RANGES, header_version=2),
+    "a later version": profile_bytes(RANGES, header_version=4),
     "too many samples": profile_bytes(RANGES, header_samples=5),
     "absurdly many samples": profile_bytes(RANGES, header_samples=2**63),
     "absurdly many ranges": profile_bytes(RANGES, header_ranges=2**32 - 1),
@@ -57,6 +79,8 @@ DAMAGE = {
     "a first touch by no call": profile_bytes(RANGES, first_stack=2),
     "neither read nor written": profile_bytes(RANGES, first_access=3),
     "an allocation by no call": profile_bytes(RANGES, range_stack=2),
+    "a range that stands for none": profile_bytes(RANGES, range_stands_for=0),
+    "waits beyond": profile_bytes(RANGES, wait_touches=1, wait_range=3),
     "a stack too deep": profile_bytes(RANGES, frame_depth=17),
     "a call in no module": profile_bytes(RANGES, frame_module=1),
     "a region in no module": profile_bytes(RANGES, region_module=1),

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from numapredict.collect.placing.profile_file import FIRST, Profile, parse_profile
+from numapredict.collect.placing.profile_file import FIRST, WAIT_BINS, Profile, parse_profile
 from numapredict.predictor.variables.touches import part_of, touches_of, wait_s
 from tests.profiles import HEADER_BYTES, RANGE_BYTES, SAMPLE, profile_bytes
 
@@ -57,6 +57,26 @@ def test_ranges_follow_each_other_and_parts_are_cut_out() -> None:
     assert touches.range.tolist() == [0, 0, 1]
     part = part_of(touches_of(found, found.ranges[:1], 1.0), 2, 2)
     assert (part.pages, part.page.tolist(), part.slot.tolist()) == (2, [1], [1])
+
+
+def test_waits_tell_how_many_touches_there_are_and_samples_whose() -> None:
+    """Two pages, one touched twice as often, and 8 touches in all within 4 us: half of them in 2 us."""
+    found = profile([(2, [(0, 0, 2.0), (1, 1, 1.0)])], [(2, 2), (2, 1)])
+    waits = np.zeros(WAIT_BINS, np.int64)
+    waits[[1, 2, 3, 4, 5, 6, 7, 8]] = 1  # 1, 1.25 ... 3.5 us
+    known = replace(found.ranges[0], waits=waits)
+    touches = touches_of(found, [known], 1.0)
+    assert touches.weight[0] / touches.weight[1] == pytest.approx(2.0)
+    assert touches.total == pytest.approx(0.5 * 8 / 2e-6)
+    assert touches_of(found, [known], 1.0, 0.5e-6).total == pytest.approx(0.5 * 8 / 1.5e-6)
+    assert touches_of(found, [replace(known, stands_for=16)], 1.0).total == pytest.approx(16 * touches.total)
+
+
+def test_a_range_that_stands_for_others_counts_as_often() -> None:
+    found = profile([(16, [(page, 0, 1.0) for page in range(16)])] * 2, [(1, 1)] * 32)
+    both = [replace(found.ranges[0], stands_for=4), found.ranges[1]]
+    weight = touches_of(found, both, 1.0).weight
+    assert weight[:16].sum() / weight[16:].sum() == pytest.approx(4.0)
 
 
 def test_without_touches_there_is_no_weight() -> None:
