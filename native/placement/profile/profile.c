@@ -24,8 +24,9 @@
 #include <string.h>
 #include <time.h>
 
-#define PLACES ((size_t)128) /* blocks that are protected at the same time */
-#define SHORTEST_PERIOD_NS 1000000u
+#define PLACES ((size_t)128)        /* blocks that are protected at the same time */
+#define SHORTEST_PERIOD_NS 1000000u /* twice as long after START_NS */
+#define START_NS 2000000000u
 #define LONGEST_PERIOD_NS 50000000u
 #define SHORTEST_WINDOW_NS 4000000u
 #define LONGEST_WINDOW_NS 100000000u
@@ -237,8 +238,9 @@ static uint64_t fitting(uint64_t period_ns, double cost_ns) {
         period_ns += period_ns / 4;
     else if (share < COST_LIMIT / 2)
         period_ns -= period_ns / 8;
-    if (period_ns < SHORTEST_PERIOD_NS)
-        return SHORTEST_PERIOD_NS;
+    const uint64_t shortest = clock_ns() < START_NS ? SHORTEST_PERIOD_NS : 2 * SHORTEST_PERIOD_NS;
+    if (period_ns < shortest)
+        return shortest;
     return period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
 }
 
@@ -258,12 +260,6 @@ static void look_at(struct range *range, void *unused) {
         known->file.stands_for = 1;
     if (!known && range->profile_looks++ && known_count() < KNOWN_LIMIT)
         known_add(range);
-}
-
-static void look_for_long_lived(void) {
-    const uint64_t mask = lock_take(&lock);
-    ranges_for_each(look_at, NULL);
-    lock_give(&lock, mask);
 }
 
 static void *help(void *unused) {
@@ -287,7 +283,9 @@ static void *help(void *unused) {
         cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
         period = fitting(period, cost);
         if (short_lived_any() && before >= next_look) {
-            look_for_long_lived();
+            const uint64_t mask = lock_take(&lock);
+            ranges_for_each(look_at, NULL);
+            lock_give(&lock, mask);
             next_look = before + SHORT_LIFE_NS;
         }
         if (clock_ns() >= next_write) {
