@@ -24,9 +24,8 @@
 #include <string.h>
 #include <time.h>
 
-#define PLACES ((size_t)128)        /* blocks that are protected at the same time */
-#define SHORTEST_PERIOD_NS 1000000u /* twice as long after START_NS */
-#define START_NS 2000000000u
+#define PLACES ((size_t)128) /* blocks that are protected at the same time */
+#define SHORTEST_PERIOD_NS 1000000u
 #define LONGEST_PERIOD_NS 50000000u
 #define SHORTEST_WINDOW_NS 4000000u
 #define LONGEST_WINDOW_NS 100000000u
@@ -238,9 +237,8 @@ static uint64_t fitting(uint64_t period_ns, double cost_ns) {
         period_ns += period_ns / 4;
     else if (share < COST_LIMIT / 2)
         period_ns -= period_ns / 8;
-    const uint64_t shortest = clock_ns() < START_NS ? SHORTEST_PERIOD_NS : 2 * SHORTEST_PERIOD_NS;
-    if (period_ns < shortest)
-        return shortest;
+    if (period_ns < SHORTEST_PERIOD_NS)
+        return SHORTEST_PERIOD_NS;
     return period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
 }
 
