@@ -30,6 +30,7 @@ def run(command: list[str], folder: Path, *, profiled: bool) -> tuple[float, flo
         "LD_PRELOAD": str(placement_library()),
         "NUMAPLACE": f"{text};profile={folder / 'profile'}" if profiled else text,
     }
+    (folder / "profile").unlink(missing_ok=True)  # a run replaces no other one's
     subprocess.run(command, check=True, env=environment)
     lines = [line.split() for line in (folder / "times").read_text().splitlines()[1:]]
     pairs = [(float(line[0]), float(line[1])) for line in lines if len(line) == 2]

@@ -260,12 +260,6 @@ static void look_at(struct range *range, void *unused) {
         known_add(range);
 }
 
-static void look_for_long_lived(void) {
-    const uint64_t mask = lock_take(&lock);
-    ranges_for_each(look_at, NULL);
-    lock_give(&lock, mask);
-}
-
 static void *help(void *unused) {
     (void)unused;
     system_bind(settings()->cpu, settings()->slots);
@@ -287,7 +281,9 @@ static void *help(void *unused) {
         cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
         period = fitting(period, cost);
         if (short_lived_any() && before >= next_look) {
-            look_for_long_lived();
+            const uint64_t mask = lock_take(&lock);
+            ranges_for_each(look_at, NULL);
+            lock_give(&lock, mask);
             next_look = before + SHORT_LIFE_NS;
         }
         if (clock_ns() >= next_write) {

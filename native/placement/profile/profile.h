@@ -5,7 +5,7 @@
  * that it depends on no address), and opens them after a tenth of the time so far, 100 ms at most. A touch
  * counts for the slot that made it, with the time that the block had been protected; only time inside
  * outermost parallel regions counts, and nothing is newly protected outside of them. The time between blocks
- * is adapted to the cost. Of call sites whose ranges are freed soon one range of 16 is profiled
+ * is adapted to the cost. Of call sites whose ranges are freed soon one range of 32 is profiled
  * (short_lived.h), and those that live on. The
  * first block of every new range is protected from its allocation on: its first touch gives the slot and the
  * instruction that touched the range first.

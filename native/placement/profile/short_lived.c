@@ -7,7 +7,7 @@
 #define SITES 1024u
 #define MOST_PROBES 8u
 #define MANY 64u /* more of them than of others, then further ones are left out */
-#define ONE_OF 16u
+#define ONE_OF 32u
 #define ONE_OF_CROWDED 1024u
 
 static struct short_site {
