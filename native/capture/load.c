@@ -72,7 +72,7 @@ static void capture(struct region_call *call, struct seen *s) {
         strncpy(question.module, where.dli_fname, sizeof question.module - 1);
     bool there = connection_ask(&question, sizeof question, &job);
     while (there && job.answer == REPLAY) {
-        const struct outcome outcome = replay(call, &job);
+        const struct outcome outcome = replay(call, (int)s->team, &job);
         there = connection_ask(&outcome, sizeof outcome, &job);
     }
     s->done = true;
@@ -97,7 +97,7 @@ static void enter(struct region_call *call, int thread) {
     if (replay_is_child()) {
         replay_enter(call, thread);
     } else if (call->level == 0) {
-        thread_data_note(thread, call->function);
+        thread_data_note(thread);
         if (thread == 0)
             region_clock_team(call);
     }

@@ -112,7 +112,7 @@ static void forget_signals(void) {
             sigaction(number, &by_default, NULL);
 }
 
-static void be_child(pid_t parent) {
+static void be_child(pid_t parent, int team) {
     const struct rlimit none = {0, 0};
     pthread_t thread;
     pthread_attr_t attributes;
@@ -123,6 +123,7 @@ static void be_child(pid_t parent) {
     setrlimit(RLIMIT_CORE, &none);
     connection_forget();
     forget_signals();
+    thread_data_find(replayed->function, team);
     pthread_attr_init(&attributes);
     if (pthread_create(&thread, &attributes, stand_in, NULL) != 0)
         end_with(OUTCOME_MEMORY);
@@ -190,7 +191,7 @@ static void await(pid_t child, uint32_t limit_ms) {
     }
 }
 
-struct outcome replay(const struct region_call *call, const struct job *job) {
+struct outcome replay(const struct region_call *call, int team, const struct job *job) {
     const int error = errno;
     *outcome = (struct outcome){0};
     if (!memory_left_for_copies()) {
@@ -206,7 +207,7 @@ struct outcome replay(const struct region_call *call, const struct job *job) {
     const uint64_t began = now_ns();
     const pid_t child = fork();
     if (child == 0)
-        be_child(parent);
+        be_child(parent, team);
     outcome->fork_ns = now_ns() - began;
     if (child < 0) {
         outcome->state = OUTCOME_FORK;

@@ -15,9 +15,10 @@
 
 /* Once, in the program: make room for outcomes. */
 bool replay_prepare(void);
-/* In the thread that is about to start `call`: replay it as the job says. Returns when the child has ended;
- * the program's memory, signals, timers and files are as before. */
-struct outcome replay(const struct region_call *call, const struct job *job);
+/* In the thread that is about to start `call`, whose last instance had a team of so many: replay it as the
+ * job says. Returns when the child has ended; the program's memory, signals, timers and files are as before.
+ */
+struct outcome replay(const struct region_call *call, int team, const struct job *job);
 /* Whether this process is a child that replays. */
 bool replay_is_child(void);
 /* In the child: thread `thread` of the team begins its share. */

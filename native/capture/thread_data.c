@@ -1,4 +1,4 @@
-/* thread_data.c: where the thread-local blocks of each thread number are. */
+/* thread_data.c: thread-local blocks, by their distance from the thread pointer. */
 #define _GNU_SOURCE
 #include "thread_data.h"
 
@@ -6,27 +6,39 @@
 #include "exchange.h"
 
 #include <link.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#define MODULES 2 /* the program, and a library with regions */
+#define MODULES 2 /* the program, and the module of the region */
 
-struct blocks {
-    const void *data[MODULES];
+struct block {
+    intptr_t distance; /* from the thread pointer; 0 where there is none */
+    size_t bytes;
 };
-
-static struct blocks blocks_of[MOST_THREADS];
-static size_t bytes_of[MODULES];
-static uintptr_t module_of[MODULES]; /* base address */
-static _Atomic(const void *) known;  /* the function that the second module was looked up for */
 
 struct search {
     const void *function;
-    struct blocks found;
+    struct block found[MODULES];
     int number;
 };
+
+static uintptr_t pointer_of[MOST_THREADS];
+static struct search in_program;
+static int known; /* threads that are there: others may have ended, and their memory gone */
+
+static uintptr_t thread_pointer(void) {
+    uintptr_t own;
+#if defined(__x86_64__)
+    __asm__("mov %%fs:0, %0" : "=r"(own));
+#elif defined(__aarch64__)
+    __asm__("mrs %0, tpidr_el0" : "=r"(own));
+#else
+#error "where the thread pointer is"
+#endif
+    return own;
+}
 
 static bool holds(const struct dl_phdr_info *info, const void *function) {
     for (int n = 0; n < info->dlpi_phnum; n++) {
@@ -42,44 +54,42 @@ static bool holds(const struct dl_phdr_info *info, const void *function) {
 static int look(struct dl_phdr_info *info, size_t size, void *data) {
     struct search *search = data;
     (void)size;
-    const bool first = search->number++ == 0;
-    if (!first && !holds(info, search->function))
-        return 0;
-    const int at = first ? 0 : 1;
-    search->found.data[at] = info->dlpi_tls_data;
-    module_of[at] = info->dlpi_addr;
-    for (int n = 0; n < info->dlpi_phnum; n++)
-        if (info->dlpi_phdr[n].p_type == PT_TLS)
-            bytes_of[at] = info->dlpi_phdr[n].p_memsz;
-    return !first;
+    const bool program = search->number++ == 0, here = holds(info, search->function);
+    if ((program || here) && info->dlpi_tls_data) {
+        struct block *found = &search->found[program ? 0 : 1];
+        found->distance = (intptr_t)((uintptr_t)info->dlpi_tls_data - thread_pointer());
+        for (int n = 0; n < info->dlpi_phnum; n++)
+            if (info->dlpi_phdr[n].p_type == PT_TLS)
+                found->bytes = info->dlpi_phdr[n].p_memsz;
+    }
+    return here;
 }
 
-static struct blocks of_caller(const void *function) {
-    struct search search = {.function = function};
-    dl_iterate_phdr(look, &search);
-    return search.found;
+void thread_data_note(int thread) {
+    const uintptr_t own = thread_pointer();
+    if (thread >= 0 && thread < MOST_THREADS && pointer_of[thread] != own)
+        pointer_of[thread] = own;
 }
 
-void thread_data_note(int thread, const void *function) {
-    static THREAD_LOCAL int noted = -1;
-    static THREAD_LOCAL const void *noted_for;
-    if ((noted == thread && noted_for == function) || thread < 0 || thread >= MOST_THREADS)
-        return;
-    noted = thread;
-    noted_for = function;
-    atomic_store(&known, function);
-    blocks_of[thread] = of_caller(function);
+void thread_data_find(const void *function, int team) {
+    pointer_of[0] = thread_pointer();
+    in_program = (struct search){.function = function};
+    dl_iterate_phdr(look, &in_program);
+    known = team < MOST_THREADS ? team : MOST_THREADS;
 }
 
 void thread_data_take(int thread) {
     static THREAD_LOCAL bool taken;
-    if (taken || thread < 0 || thread >= MOST_THREADS)
+    if (taken || thread < 0 || thread >= known)
         return;
     taken = true;
-    const struct blocks mine = of_caller(atomic_load(&known));
+    struct search here = {.function = in_program.function};
+    dl_iterate_phdr(look, &here);
+    const uintptr_t own = thread_pointer(), had = pointer_of[thread];
     for (int n = 0; n < MODULES; n++) {
-        const void *const had = blocks_of[thread].data[n];
-        if (had && mine.data[n] && had != mine.data[n])
-            memcpy((void *)mine.data[n], had, bytes_of[n]);
+        const struct block *block = &here.found[n];
+        if (had && had != own && block->bytes && block->distance == in_program.found[n].distance)
+            memcpy((void *)(own + (uintptr_t)block->distance),
+                   (const void *)(had + (uintptr_t)block->distance), block->bytes);
     }
 }

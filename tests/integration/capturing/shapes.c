@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,20 +170,25 @@ static void leaving(void) {
     }
 }
 
-/* A region that cannot do with one thread. */
-static void crash(void) {
+/* Regions that cannot do with one thread. */
+static void alone(bool quits) {
     for (int t = 0; t < TIMES; t++) {
 #pragma omp parallel
         {
 #pragma omp for
             for (long i = 0; i < N; i++)
-                array[i] += 1e-3;
+                array[i] += (double)(i % 7) / (1 + array[i] * array[i]);
 #pragma omp single
-            if (omp_get_num_threads() == 1)
+            if (omp_get_num_threads() == 1 && quits)
+                exit(3);
+            else if (omp_get_num_threads() == 1)
                 *nowhere = 1;
         }
     }
 }
+
+static void crash(void) { alone(false); }
+static void quit(void) { alone(true); }
 
 static void at_end(void) { printf("at the end\n"); }
 
@@ -206,7 +212,8 @@ int main(int count, char **word) {
                   {"threads", threads},
                   {"slow", slow},
                   {"leaving", leaving},
-                  {"crash", crash}};
+                  {"crash", crash},
+                  {"quit", quit}};
     for (int n = 1; n < count; n++) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
             if (strcmp(word[n], shapes[s].name) == 0)
