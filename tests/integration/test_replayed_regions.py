@@ -76,6 +76,7 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
     if words == "threadprivate" and not captured:
         return  # where starting the first team took so long that all others are under 5% of the time
     assert captured
+    assert answer["replay_s"] == pytest.approx(sum(region["replay_s"] for region in captured))  # each one once
     if SHAPES[words]:
         assert SHAPES[words] in problems
     else:

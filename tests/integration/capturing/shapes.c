@@ -145,10 +145,12 @@ static void threads(void) {
     pthread_join(other, NULL);
 }
 
+/* A replay, which is another process, takes a minute. */
 static void slow(void) {
+    const pid_t own = getpid();
     for (int t = 0; t < 4; t++) {
 #pragma omp parallel
-        usleep(300000);
+        usleep(getpid() == own ? 300000 : 60000000);
     }
 }
 
