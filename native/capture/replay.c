@@ -8,6 +8,7 @@
 #include "memory_left.h"
 #include "thread_data.h"
 
+#include "../regions/export.h"
 #include "../regions/runtime.h"
 
 #include <dlfcn.h>
@@ -60,7 +61,7 @@ static void bind_to(uint16_t cpu) {
 void replay_enter(const struct region_call *call, int thread) {
     if (call->level > 0)
         return;
-    static __thread int bound = -1; /* the runtime may bind its threads itself, once */
+    static THREAD_LOCAL int bound = -1; /* the runtime may bind its threads itself, once */
     if (bound != thread)
         bind_to(current->cpu[(uint32_t)thread % current->threads]);
     bound = thread;
