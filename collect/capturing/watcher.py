@@ -32,6 +32,10 @@ REPLAYS = 3
 """Timed replays of one fork, after one that is not timed: so many the ICS'19 paper's replays have, too."""
 
 
+LEAST_LIMIT_S = 5.0
+"""Of one replay: on a busy computer threads that spin at a barrier may wait long for each other."""
+
+
 class Replay(msgspec.Struct, frozen=True):
     """One fork's replays, all under one mapping, by its label."""
 
@@ -176,5 +180,5 @@ class _Conversation:
             self.finished()
             self._connection.send(go_on_packet())
             return
-        limit_s = max(2.0, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
+        limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
         self._connection.send(job_packet(self._placement, REPLAYS, limit_s))

@@ -26,20 +26,21 @@ SOURCES = Path(__file__).parent / "capturing"
 NATIVE = Path(__file__).parents[2] / "native" / "capture"
 
 # The words of a run, and what its regions may say instead of being replayed.
-SHAPES = {
-    "work": "",
-    "threadprivate": "",
-    "tasks": "",
-    "shared": "",
-    "nested": "",
-    "reduction": "",
-    "signals": "",
-    "threads": "",
-    "work code": "",
-    "work killed": "",
-    "output": "it makes the system call write, whose effects would be seen outside",
-    "work leaving": "",
+SHAPES: dict[str, set[str]] = {
+    "work": set(),
+    "threadprivate": set(),
+    "tasks": set(),
+    "shared": set(),
+    "nested": set(),
+    "reduction": set(),
+    "signals": set(),
+    "threads": set(),
+    "work code": set(),
+    "work killed": set(),
+    "output": {"it makes the system call write, whose effects would be seen outside"},
+    "work leaving": {"the region ended the program"},  # if the instance is replayed that ends it
 }
+TOO_LONG = "it took too long"
 
 
 @pytest.fixture(scope="module", params=[GCC, CLANG])
@@ -66,22 +67,26 @@ def asked(folder: Path, *command: str) -> tuple[subprocess.CompletedProcess[str]
 def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, shapes: Path, tmp_path: Path) -> None:
     command = [str(shapes), *words.split()]
     alone = plain(command)
-    done, answer = asked(tmp_path, *command)
-    assert done.stdout == alone.stdout
-    assert done.returncode == alone.returncode
-    assert answer["exit_code"] == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode)
-    captured = [region for region in answer["regions"] if region["gains"]]
-    problems = [region["gains"][0]["problem"] for region in captured]
-    assert set(problems) <= {"", SHAPES[words]}
+    for _ in range(3):  # other tests may keep the cores from a replay for longer than it is given
+        done, answer = asked(tmp_path, *command)
+        assert done.stdout == alone.stdout
+        assert done.returncode == alone.returncode
+        assert answer["exit_code"] == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode)
+        captured = [region for region in answer["regions"] if region["gains"]]
+        problems = {region["gains"][0]["problem"] for region in captured}
+        if TOO_LONG not in problems:
+            break
+    assert problems <= {"", *SHAPES[words]}
     if words == "threadprivate" and not captured:
         return  # where starting the first team took so long that all others are under 5% of the time
     assert captured
     assert answer["replay_s"] == pytest.approx(sum(region["replay_s"] for region in captured))  # each one once
-    if SHAPES[words]:
-        assert SHAPES[words] in problems
+    if words == "output":
+        assert problems == SHAPES[words]
     else:
-        assert len(captured[0]["gains"]) > 1
-        assert all(gain["time_s"] > 0 for gain in captured[0]["gains"])
+        whole = next(region for region in captured if not region["gains"][0]["problem"])
+        assert len(whole["gains"]) > 1
+        assert whole["gains"][0]["time_s"] > 0
 
 
 @pytest.mark.parametrize(("word", "said"), [("crash", "it ended by SIGSEGV"), ("quit", "the region ended the program")])
