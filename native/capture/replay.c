@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -192,6 +193,14 @@ static void await(pid_t child, uint32_t limit_ms) {
     }
 }
 
+/* LLVM's runtime notes each process that it is loaded in, and takes the note away at an exit that no child
+ * has. */
+static void remove_note(pid_t child) {
+    char name[64];
+    snprintf(name, sizeof name, "/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)child, (int)getuid());
+    unlink(name);
+}
+
 struct outcome replay(const struct region_call *call, int team, const struct job *job) {
     const int error = errno;
     *outcome = (struct outcome){0};
@@ -215,6 +224,7 @@ struct outcome replay(const struct region_call *call, int team, const struct job
         outcome->detail = errno;
     } else {
         await(child, job->limit_ms);
+        remove_note(child);
     }
     quiet_end(&before);
     errno = error;

@@ -14,6 +14,7 @@ import pytest
 from tests.command import numapredict, refusal
 from tests.golden.schemas.__main__ import file_of
 from tests.openmp import CLANG, GCC, GFORTRAN, GXX
+from tests.small_folders import inside
 from tests.warm_start import COLD
 
 pytestmark = [
@@ -122,6 +123,21 @@ def test_no_replay_outlives_a_killed_program(shapes: Path) -> None:
             return
         time.sleep(0.01)
     pytest.fail(f"still there: {running()}")
+
+
+def test_replays_leave_no_file_behind(shapes: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    replaying = [*COLD, "regions", "-o", str(answer), str(shapes), "work"]
+    script = 'before=$(ls -A /dev/shm); "$@" || exit; after=$(ls -A /dev/shm); echo "$before$after"'
+    done = subprocess.run(
+        inside(Path("/dev/shm"), "small", "sh", "-c", script, "sh", *replaying),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    alone = plain([str(shapes), "work"])
+    assert json.loads(answer.read_text())["regions"][0]["gains"]
+    assert done.stdout.split() == alone.stdout.split()
 
 
 def test_the_caller_s_number_of_threads_is_the_baseline_s(shapes: Path, tmp_path: Path) -> None:
