@@ -159,6 +159,8 @@ def _baseline(prior: Prior, topology: Topology) -> int:
 def _environment(placement: Placement, library: Path, settings: str) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in CONFLICTING}
     environment.pop("OMP_PLACES", None)
+    # Without it LLVM's runtime is not fit for a fork; scikit-learn sets it to FALSE for all that Python starts.
+    environment.pop("KMP_INIT_AT_FORK", None)
     own = [environment.get("LD_PRELOAD", ""), str(library)]
     # In a fork, LLVM's runtime (14) aborts where OMP_PLACES is a list of numbers.
     chosen = dict(emitted_variables(placement, confined=True))

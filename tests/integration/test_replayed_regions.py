@@ -41,7 +41,6 @@ SHAPES: dict[str, set[str]] = {
     "output": {"it makes the system call write, whose effects would be seen outside"},
     "work leaving": {"the region ended the program"},  # if the instance is replayed that ends it
 }
-TOO_LONG = "it took too long"
 
 
 @pytest.fixture(scope="module", params=[GCC, CLANG])
@@ -56,9 +55,9 @@ def plain(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def asked(folder: Path, *command: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+def asked(folder: Path, *command: str, **environment: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """Return the run of the command and its answer, which is as the schema says."""
-    done = numapredict("regions", "-o", "answer.json", *command, cwd=folder)
+    done = numapredict("regions", "-o", "answer.json", *command, cwd=folder, **environment)
     answer = json.loads((folder / "answer.json").read_text())
     jsonschema.Draft202012Validator(json.loads(file_of("regions").read_text())).validate(answer)
     return done, answer
@@ -68,15 +67,12 @@ def asked(folder: Path, *command: str) -> tuple[subprocess.CompletedProcess[str]
 def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, shapes: Path, tmp_path: Path) -> None:
     command = [str(shapes), *words.split()]
     alone = plain(command)
-    for _ in range(3):  # other tests may keep the cores from a replay for longer than it is given
-        done, answer = asked(tmp_path, *command)
-        assert done.stdout == alone.stdout
-        assert done.returncode == alone.returncode
-        assert answer["exit_code"] == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode)
-        captured = [region for region in answer["regions"] if region["gains"]]
-        problems = {region["gains"][0]["problem"] for region in captured}
-        if TOO_LONG not in problems:
-            break
+    done, answer = asked(tmp_path, *command, KMP_INIT_AT_FORK="FALSE")  # as scikit-learn sets it
+    assert done.stdout == alone.stdout
+    assert done.returncode == alone.returncode
+    assert answer["exit_code"] == (alone.returncode if alone.returncode >= 0 else 128 - alone.returncode)
+    captured = [region for region in answer["regions"] if region["gains"]]
+    problems = {region["gains"][0]["problem"] for region in captured}
     assert problems <= {"", *SHAPES[words]}
     if words == "threadprivate" and not captured:
         return  # where starting the first team took so long that all others are under 5% of the time
