@@ -36,7 +36,7 @@ struct job {
     uint32_t threads;
     uint32_t copies; /* enum copies */
     uint32_t nodes;
-    uint32_t replays; /* timed, after one that is not */
+    uint32_t replays; /* at least so many timed, after one that is not */
     uint32_t limit_ms;
     uint16_t cpu[MOST_THREADS]; /* of each thread; the operating system's number */
     uint16_t node[MOST_NODES];
@@ -57,7 +57,7 @@ enum outcome_state {
 struct outcome {
     uint32_t state; /* enum outcome_state */
     int32_t detail;
-    uint32_t replays; /* that were timed */
+    uint32_t replays; /* that count: the last ones */
     uint32_t team;    /* threads of the last replay */
     uint64_t fork_ns, copy_ns;
     uint64_t pages, astray; /* copied; and of these on a node where the job does not want them */

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define MODULES 2 /* the program, and the module of the region */
 
@@ -27,6 +30,9 @@ struct search {
 static uintptr_t pointer_of[MOST_THREADS];
 static struct search in_program;
 static int known; /* threads that are there: others may have ended, and their memory gone */
+static char
+    *saved; /* their blocks, thread by thread: new threads get the stacks of those that the fork left */
+static bool has_saved[MOST_THREADS];
 
 static uintptr_t thread_pointer(void) {
     uintptr_t own;
@@ -71,11 +77,33 @@ void thread_data_note(int thread) {
         pointer_of[thread] = own;
 }
 
+static size_t bytes_each(void) { return in_program.found[0].bytes + in_program.found[1].bytes; }
+
+static bool save(int thread) {
+    char *into = saved + (size_t)thread * bytes_each();
+    for (int n = 0; n < MODULES; n++) {
+        const struct block *block = &in_program.found[n];
+        const struct iovec to = {into, block->bytes},
+                           from = {(char *)(pointer_of[thread] + (uintptr_t)block->distance), block->bytes};
+        if (block->bytes && process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)block->bytes)
+            return false;
+        into += block->bytes;
+    }
+    return true;
+}
+
 void thread_data_find(const void *function, int team) {
     pointer_of[0] = thread_pointer();
     in_program = (struct search){.function = function};
     dl_iterate_phdr(look, &in_program);
-    known = team < MOST_THREADS ? team : MOST_THREADS;
+    const int threads = team < MOST_THREADS ? team : MOST_THREADS;
+    if (bytes_each() == 0 || threads <= 0)
+        return;
+    saved = mmap(NULL, (size_t)threads * bytes_each(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                 -1, 0);
+    known = saved == MAP_FAILED ? 0 : threads;
+    for (int thread = 0; thread < known; thread++)
+        has_saved[thread] = pointer_of[thread] && save(thread);
 }
 
 void thread_data_take(int thread) {
@@ -83,13 +111,15 @@ void thread_data_take(int thread) {
     if (taken || thread < 0 || thread >= known)
         return;
     taken = true;
+    if (!has_saved[thread])
+        return;
     struct search here = {.function = in_program.function};
     dl_iterate_phdr(look, &here);
-    const uintptr_t own = thread_pointer(), had = pointer_of[thread];
+    const char *from = saved + (size_t)thread * bytes_each();
     for (int n = 0; n < MODULES; n++) {
-        const struct block *block = &here.found[n];
-        if (had && had != own && block->bytes && block->distance == in_program.found[n].distance)
-            memcpy((void *)(own + (uintptr_t)block->distance),
-                   (const void *)(had + (uintptr_t)block->distance), block->bytes);
+        const struct block *had = &in_program.found[n];
+        if (had->bytes && here.found[n].distance == had->distance)
+            memcpy((void *)(thread_pointer() + (uintptr_t)had->distance), from, had->bytes);
+        from += had->bytes;
     }
 }
