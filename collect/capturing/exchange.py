@@ -32,7 +32,7 @@ COPIES_OF: dict[PagePolicy, Copies] = {
 Under first touch a page stays where the program's own first touch has put it.
 """
 
-_QUESTION = struct.Struct("=QQQQII512s")
+_QUESTION = struct.Struct("=QQQQIII4x512s")
 _JOB = struct.Struct(f"=6I{MOST_THREADS}H{MOST_NODES}H")
 _OUTCOME = struct.Struct(f"=IiIIQQQQ{MOST_REPLAYS}Q")
 
@@ -71,7 +71,11 @@ _CALLS = {
 
 
 class AskedRegion(msgspec.Struct, frozen=True):
-    """A region that is about to begin: ``instance`` instances came before, ``mean_s`` long, with ``team`` threads."""
+    """A region that is about to begin: ``instance`` instances came before, with ``team`` threads.
+
+    Those on which it spends most of its time are ``mean_s`` long, and this one seems to be of them. If it is not,
+    another may be asked for ``tries_left`` times.
+    """
 
     key: int
     module: str
@@ -80,6 +84,7 @@ class AskedRegion(msgspec.Struct, frozen=True):
     instance: int
     mean_s: float
     team: int
+    tries_left: int = 0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -102,8 +107,9 @@ def question_of(packet: bytes) -> AskedRegion | None:
     """Return the question in a packet, None where it is none."""
     if len(packet) != _QUESTION.size:
         return None
-    key, offset, instance, mean_ns, team, process, module = _QUESTION.unpack(packet)
-    return AskedRegion(key, os.fsdecode(module.split(b"\0", 1)[0]), offset, process, instance, mean_ns * 1e-9, team)
+    key, offset, instance, mean_ns, team, process, tries_left, module = _QUESTION.unpack(packet)
+    path = os.fsdecode(module.split(b"\0", 1)[0])
+    return AskedRegion(key, path, offset, process, instance, mean_ns * 1e-9, team, tries_left)
 
 
 def outcome_of(packet: bytes) -> Outcome | None:
@@ -136,9 +142,9 @@ def job_packet(placement: Placement, replays: int, limit_s: float) -> bytes:
     return _JOB.pack(*head, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
 
 
-def go_on_packet() -> bytes:
-    """Return the answer that the program goes on."""
-    return bytes(_JOB.size)
+def go_on_packet(another: bool = False) -> bytes:
+    """Return the answer that the program goes on, and whether another instance of the region is to be asked for."""
+    return _JOB.pack(2 if another else 0, *[0] * (5 + MOST_THREADS + MOST_NODES))
 
 
 def fits(placement: Placement) -> bool:

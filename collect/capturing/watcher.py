@@ -51,8 +51,11 @@ class CapturedRegion(msgspec.Struct, frozen=True):
     seconds: float
 
 
-Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, None]]
-"""Yields the placements under which an instance is replayed, and is sent what came of each."""
+Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, bool]]
+"""Yields the placements under which an instance is replayed, and is sent what came of each.
+
+Returns whether another instance of the region is to be replayed instead.
+"""
 
 
 class Watcher:
@@ -176,9 +179,9 @@ class _Conversation:
             return
         try:
             self._placement = following()
-        except StopIteration:
+        except StopIteration as ended:
             self.finished()
-            self._connection.send(go_on_packet())
+            self._connection.send(go_on_packet(another=ended.value))
             return
         limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
         self._connection.send(job_packet(self._placement, REPLAYS, limit_s))

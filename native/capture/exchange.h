@@ -17,7 +17,9 @@
 #define MOST_REPLAYS 8
 #define PATH_BYTES 512
 
-enum answer { GO_ON = 0, REPLAY = 1 };
+/* TRY_ANOTHER: go on, and ask again at another instance: this one is not as long as those it stands for.
+ */
+enum answer { GO_ON = 0, REPLAY = 1, TRY_ANOTHER = 2 };
 
 /* Where the child's copies of the pages go: each where the original is, or by the nodes of the job. */
 enum copies { COPIES_KEEP = 0, COPIES_BIND = 1, COPIES_INTERLEAVE = 2 };
@@ -25,9 +27,11 @@ enum copies { COPIES_KEEP = 0, COPIES_BIND = 1, COPIES_INTERLEAVE = 2 };
 struct question {
     uint64_t key, offset; /* of the region, as in region_file.h */
     uint64_t instance;    /* how many came before */
-    uint64_t mean_ns;     /* of those */
+    uint64_t mean_ns;     /* of those of them that it stands for */
     uint32_t team;        /* threads of the last one */
     uint32_t process;
+    uint32_t tries_left; /* how often another instance may be asked for */
+    uint32_t unused;
     char module[PATH_BYTES];
 };
 

@@ -5,6 +5,7 @@
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
 #include "connection.h"
+#include "durations.h"
 #include "replay.h"
 #include "thread_data.h"
 
@@ -20,17 +21,25 @@
 #define LEAST_SHARE 20u    /* one in so many of the run's time */
 #define LONG_NS 100000000u /* an instance so long is replayed at its second coming */
 #define USUAL 2u           /* instances before the first replay: by then memory has been touched */
+#define KNOWN_NS 10000000u /* of instances, or so many of them, before durations count as known */
+#define KNOWN 4u
+#define PATIENCE                                                                                             \
+    4u /* instances that may pass while one of a certain length is waited for; each time 4 times more */
+#define TRIES 6u
 
 struct seen {
     _Atomic(void *) function;
-    uint64_t count, total_ns;
-    uint32_t team;
-    bool done;
+    struct durations durations;
+    uint32_t team, tries, passed;
+    uint32_t captured; /* the class of durations that was replayed, plus 1 */
+    uint32_t after;    /* captures of all regions when it last ended */
+    uint64_t instances;
 };
 
 static struct seen seen[SLOTS];
 static atomic_flag capturing = ATOMIC_FLAG_INIT;
 static uint64_t began_ns, captured_ns; /* of the library; on replays */
+static uint32_t captures;
 static THREAD_LOCAL uint64_t instance_ns;
 
 static uint64_t now_ns(void) {
@@ -50,22 +59,30 @@ static struct seen *seen_of(void *function) {
     return NULL;
 }
 
-static bool is_worth_it(const struct seen *s) {
-    if (s->done || s->count == 0)
+/* Whether the next instance is to be one of those on which the region spends most of its time. */
+static bool is_worth_it(struct seen *s) {
+    const struct durations *d = &s->durations;
+    const unsigned class = durations_main(d);
+    if (d->count == 0 || s->tries >= TRIES || (s->captured && durations_alike(s->captured - 1, class)))
         return false;
-    const uint64_t mean_ns = s->total_ns / s->count, elapsed_ns = now_ns() - began_ns - captured_ns;
-    if (mean_ns < LEAST_NS || s->total_ns < elapsed_ns / LEAST_SHARE)
+    const uint64_t mean_ns = durations_mean_ns(d, class), elapsed_ns = now_ns() - began_ns - captured_ns;
+    if (mean_ns < LEAST_NS || d->total_ns < elapsed_ns / LEAST_SHARE)
         return false;
-    return s->count >= USUAL || mean_ns >= LONG_NS;
+    if (mean_ns >= LONG_NS)
+        return true;
+    if (d->count < USUAL || (d->total_ns < KNOWN_NS && d->count < KNOWN))
+        return false;
+    return durations_main_is_next(d) || ++s->passed > PATIENCE << 2 * s->tries;
 }
 
 static void capture(struct region_call *call, struct seen *s) {
-    struct question question = {.instance = s->count,
-                                .mean_ns = s->total_ns / s->count,
+    struct question question = {.instance = s->instances,
+                                .mean_ns = durations_mean_ns(&s->durations, durations_main(&s->durations)),
                                 .team = s->team,
                                 .process = (uint32_t)getpid(),
                                 .key = call->region->key,
-                                .offset = call->region->offset};
+                                .offset = call->region->offset,
+                                .tries_left = TRIES - ++s->tries};
     static struct job job;
     Dl_info where;
     if (dladdr(call->function, &where) && where.dli_fname)
@@ -75,7 +92,7 @@ static void capture(struct region_call *call, struct seen *s) {
         const struct outcome outcome = replay(call, (int)s->team, &job);
         there = connection_ask(&outcome, sizeof outcome, &job);
     }
-    s->done = true;
+    s->captured = job.answer == TRY_ANOTHER ? 0 : durations_main(&s->durations) + 1;
 }
 
 static void begin(struct region_call *call) {
@@ -87,6 +104,7 @@ static void begin(struct region_call *call) {
         const uint64_t before = now_ns();
         capture(call, s);
         captured_ns += now_ns() - before;
+        captures++;
         atomic_flag_clear(&capturing);
     }
     region_clock_begin(call);
@@ -110,8 +128,13 @@ static void end(struct region_call *call) {
     struct seen *s = connection_is_open() ? seen_of(call->function) : NULL;
     if (!s)
         return;
-    s->count++;
-    s->total_ns += now_ns() - instance_ns;
+    if (s->after == captures ||
+        s->durations.count == 0) /* after a fork the first write to each page is slow */
+        durations_add(&s->durations, now_ns() - instance_ns);
+    else
+        durations_skip(&s->durations);
+    s->after = captures;
+    s->instances++;
     s->team = (uint32_t)call->team;
 }
 

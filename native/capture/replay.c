@@ -36,6 +36,10 @@ static const struct job *current;
 static const struct region_call *replayed;
 static void (*set_threads)(int);
 static void *runtime_scope; /* for dlsym */
+static struct {
+    bool known;
+    int kind, chunk, levels;
+} settings; /* of the thread that starts the region */
 static bool is_child;
 
 bool replay_prepare(void) {
@@ -83,6 +87,28 @@ static void end_with(enum outcome_state state) {
 /* Registered last, it is called first: what the program does at its end, no replay does. */
 static void ended_early(void) { end_with(OUTCOME_EXIT); }
 
+/* The thread of its own starts with what OMP_* variables say, not with what the program has set since. */
+static void settings_keep(void *scope) {
+    void (*const get_schedule)(int *, int *) = (void (*)(int *, int *))dlsym(scope, "omp_get_schedule");
+    int (*const levels)(void) = (int (*)(void))dlsym(scope, "omp_get_max_active_levels");
+    settings.known = get_schedule && levels;
+    if (!settings.known)
+        return;
+    get_schedule(&settings.kind, &settings.chunk);
+    settings.levels = levels();
+}
+
+static void settings_take(void *scope) {
+    void (*const set_schedule)(int, int) = (void (*)(int, int))dlsym(scope, "omp_set_schedule");
+    void (*const set_levels)(int) = (void (*)(int))dlsym(scope, "omp_set_max_active_levels");
+    if (settings.known && set_schedule && set_levels) {
+        set_schedule(settings.kind, settings.chunk);
+        set_levels(settings.levels);
+    }
+    if (set_threads)
+        set_threads((int)current->threads);
+}
+
 /* The first fetches what the copies left out, and starts the team: it does not count. Caches take several
  * short ones to fill: of those that fit into the time of the copies, the last count. */
 static void repeat(void) {
@@ -111,8 +137,7 @@ static void *stand_in(void *unused) {
     outcome->copy_ns = now_ns() - before;
     if (made != OUTCOME_DONE)
         end_with(made);
-    if (set_threads)
-        set_threads((int)current->threads);
+    settings_take(runtime_scope);
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
     repeat();
@@ -229,6 +254,7 @@ struct outcome replay(const struct region_call *call, int team, const struct job
     replayed = call;
     runtime_scope = call->runtime->handle ? call->runtime->handle : RTLD_NEXT;
     set_threads = (void (*)(int))dlsym(runtime_scope, "omp_set_num_threads");
+    settings_keep(runtime_scope);
     const pid_t parent = getpid();
     const struct quiet before = quiet_begin();
     const uint64_t began = now_ns();

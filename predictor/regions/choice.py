@@ -22,6 +22,12 @@ CANDIDATES = 5
 CONFIRMING = 2
 """Further rounds of the mapping that gained most: of several the best one is often the luckiest."""
 
+OTHER_CLASS = 2.0
+"""A baseline replay that takes so many times what it stands for, or less by so much, is of another kind of instance."""
+
+MANY = 16
+"""With so many instances before, one of another kind is not replayed under other mappings, while there are tries."""
+
 LEAST_GAIN = 0.005
 """In log2: mappings that are expected to add less are not replayed, and smaller gains not confirmed."""
 
@@ -52,17 +58,26 @@ def time_of(outcome: Outcome) -> float:
     return statistics.median(outcome.times_s) if outcome.times_s and not outcome.problem else math.nan
 
 
+def distance(one_s: float, other_s: float) -> float:
+    """Return how far two times are apart, in log2; infinite where one is not positive, or is not a number."""
+    return abs(math.log2(one_s / other_s)) if one_s > 0 and other_s > 0 else math.inf
+
+
 def replayed(
     asked: AskedRegion, prior: Prior, baseline: int, topology: Topology, candidates: int = CANDIDATES
-) -> Generator[Placement, Outcome, None]:
-    """Yield the placements of one region's replays, and be sent what came of each.
+) -> Generator[Placement, Outcome, bool]:
+    """Yield the placements of one region's replays, and be sent what came of each; return whether to try another.
 
     After the candidates, the one with the largest gain is replayed again in CONFIRMING rounds, and so the next one if
-    it does not gain in all of them. Ends at once where the baseline cannot be replayed.
+    it does not gain in all of them. Ends at once where the baseline cannot be replayed. Another instance is better
+    where the baseline takes another time than the instances do that this one stands for.
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
     before_s = time_of((yield placements[baseline]))
+    unlike = distance(before_s, asked.mean_s) > math.log2(OTHER_CLASS)
+    if unlike and asked.instance >= MANY and asked.tries_left:
+        return True
     columns, gains, closed = [baseline], [0.0], _closed(asked, prior, baseline)
 
     def round_of(column: int) -> Generator[Placement, Outcome, float]:
@@ -85,12 +100,13 @@ def replayed(
             gains.append(gain)
     for gain, column in sorted(zip(gains, columns, strict=True), reverse=True):
         if gain < LEAST_GAIN or math.isnan(before_s):
-            return
+            break
         lowest = gain
         for _ in range(CONFIRMING):
             lowest = min(lowest, (yield from round_of(column)))
         if lowest > 0:
-            return
+            break
+    return unlike
 
 
 def gains_of(replays: Sequence[tuple[str, Outcome]]) -> tuple[Gain, ...]:

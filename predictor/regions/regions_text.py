@@ -30,12 +30,19 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     yield from _table(answer)
     yield ""
     yield _advice(answer)
-    for note in answer.notes:
+    unlike = [_name(region) for region in answer.regions if region.is_unlike]
+    doubt = (
+        f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or other regions empty the caches before "
+        "them; their gains are those of the instance that was replayed"
+    )
+    for note in [doubt, *answer.notes] if unlike else answer.notes:
         yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _table(answer: ReplayedRegions) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [("region", "time", "instances", "threads", "best mapping", "gain", "others")]
+    rows: list[tuple[str, ...]] = [
+        ("region", "time", "instances", "replay/run", "threads", "best mapping", "gain", "others")
+    ]
     rows += [_row(region) for region in answer.regions if region.gains]
     left = [region for region in answer.regions if not region.gains]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -48,7 +55,8 @@ def _table(answer: ReplayedRegions) -> Iterator[str]:
 def _row(region: ReplayedRegion) -> tuple[str, ...]:
     best = region.best
     others = ", ".join(_in_words(gain) for gain in region.gains[1:] if gain is not best)
-    head = (_name(region), f"{region.share:.0%}", str(region.count), str(region.team))
+    ratio = "-" if region.replay_ratio is None else f"{region.replay_ratio:.2f}"
+    head = (_name(region), f"{region.share:.0%}", str(region.count), ratio, str(region.team))
     if best is None:
         return (*head, "-", "-", region.gains[0].problem)
     if best is region.gains[0]:

@@ -5,13 +5,17 @@ import msgspec
 from numapredict.collect.source.place import Place
 from numapredict.predictor.regions.choice import Gain
 
+UNLIKE = 1.5
+"""A replay that takes so many times an instance's time in the run, or less by so much, says less about it."""
+
 
 class ReplayedRegion(msgspec.Struct, frozen=True):
     """One outermost parallel region of the run.
 
     ``count`` instances took ``time_s`` together, ``share`` of the time of all regions, with ``team`` threads. Instance
     number ``instance``, from 0, was replayed under the mappings of ``gains``, the baseline first, while the program
-    waited for ``replay_s``; None where none was, as ``problem`` says.
+    waited for ``replay_s``; None where none was, as ``problem`` says. ``replay_ratio`` is a replay's time under the
+    baseline over the mean instance's: far from 1 where instances differ, or where other regions empty the caches.
     """
 
     name: str
@@ -25,7 +29,13 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     instance: int | None = None
     replay_s: float = 0.0
     gains: tuple[Gain, ...] = ()
+    replay_ratio: float | None = None
     problem: str = ""
+
+    @property
+    def is_unlike(self) -> bool:
+        """Return whether the replayed instance took much more or less time than the run's do."""
+        return self.replay_ratio is not None and not 1 / UNLIKE <= self.replay_ratio <= UNLIKE
 
     @property
     def best(self) -> Gain | None:

@@ -1,9 +1,10 @@
 """Runs a program once, with its regions replayed meanwhile, and says what came of it."""
 
 import logging
+import math
 import os
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, gains_of, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, distance, gains_of, replayed, time_of
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
 from numapredict.predictor.searching.prior import Prior, prior_of
@@ -118,17 +119,18 @@ class _Budget:
     def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
         self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
 
-    def replays(self, asked: AskedRegion) -> Generator[Placement, Outcome, None]:
+    def replays(self, asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
         choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES)
         began_s = time.monotonic()
         try:
             placement = next(choices)
             while self._left_s > time.monotonic() - began_s:
                 placement = choices.send((yield placement))
-        except StopIteration:
-            pass
+        except StopIteration as ended:
+            return bool(ended.value)
         finally:
             self._left_s -= time.monotonic() - began_s
+        return False
 
 
 def _prior(topology: Topology) -> Prior:
@@ -173,16 +175,24 @@ def _regions(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -
     modules = Modules()
     all_times = [with_places(times, modules) for times in found]
     whole_s = sum(times.region_time_s for times in all_times)
-    by_place = {(Path(one.asked.module).name, one.asked.offset): one for one in captured}
+    by_place: dict[tuple[str, int], list[CapturedRegion]] = {}
+    for one in captured:
+        by_place.setdefault((Path(one.asked.module).name, one.asked.offset), []).append(one)
     regions = [
-        _region(region, whole_s, by_place.get((Path(region.module).name, region.offset)))
+        _region(region, whole_s, by_place.get((Path(region.module).name, region.offset), []))
         for times in all_times
         for region in times.regions
     ]
     return tuple(sorted(regions, key=lambda region: -region.time_s))
 
 
-def _region(region: RegionTime, whole_s: float, captured: CapturedRegion | None) -> ReplayedRegion:
+def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion]) -> ReplayedRegion:
+    """Return a region with the replays of the instance that is most like those it stands for, of those tried."""
+
+    def unlike(one: CapturedRegion) -> float:
+        return distance(time_of(one.replays[0].outcome), tried[-1].asked.mean_s) if one.replays else math.inf
+
+    captured = min(tried, key=unlike) if tried else None
     share = region.time_s / whole_s if whole_s > 0 else 0.0
     replays = () if captured is None else tuple((one.mapping, one.outcome) for one in captured.replays)
     problem = ""
@@ -190,6 +200,8 @@ def _region(region: RegionTime, whole_s: float, captured: CapturedRegion | None)
         problem = _why_not(region, share)
     elif not replays:
         problem = "the time for replays was used up: allow more by --seconds"
+    gains = gains_of(replays)
+    replay_s = gains[0].time_s if gains else None
     return ReplayedRegion(
         name=region.name,
         module=region.module,
@@ -200,8 +212,9 @@ def _region(region: RegionTime, whole_s: float, captured: CapturedRegion | None)
         team=region.team,
         place=region.place,
         instance=captured.asked.instance if captured is not None and replays else None,
-        replay_s=captured.seconds if captured is not None else 0.0,
-        gains=gains_of(replays),
+        replay_s=sum(one.seconds for one in tried),
+        gains=gains,
+        replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
         problem=problem,
     )
 

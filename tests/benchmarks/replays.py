@@ -1,9 +1,10 @@
 """Replays of regions against whole runs: how exact they are, and how much time they save.
 
-`python -m tests.benchmarks.replays`. Each program runs whole under every mapping of this computer's threads, three
-rounds in turn, and once under `numapredict regions`. For a region and a mapping, the replay's time over the mean
-instance of the whole runs is what ICS'19 (sec. 4.4) compares; its acceleration (sec. 4.5) is the time of all whole runs
-over what the program waited for its replays.
+`python -m tests.benchmarks.replays`. Each program, with as many steps as take about --seconds, runs whole with all
+cores and with one, three rounds in turn, and once under `numapredict regions`. For a region and a mapping, the replay's
+time over the mean instance of the whole runs is what ICS'19 (sec. 4.4) compares. What the answer goes by is the gain:
+the mean instance of the run itself over the gain that replays tell, against the whole runs under that mapping. The
+acceleration (sec. 4.5) is the time of all whole runs over what the program waited for its replays.
 """
 
 import json
@@ -12,7 +13,8 @@ import os
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,17 +42,21 @@ LEAST_SHARE = 0.05
 
 
 class Pair(NamedTuple):
-    """A region under a mapping: seconds of an instance, by whole runs and by replays."""
+    """A region under a mapping: seconds of an instance, by whole runs and by replays.
+
+    ``expected_s`` is the mean instance of the run with replays, over the gain that these tell; None for the baseline.
+    """
 
     region: str
     mapping: str
     whole_s: float
     replay_s: float
+    expected_s: float | None
 
     @property
     def off(self) -> float:
-        """Return how far the replay is off, relative to the whole runs."""
-        return self.replay_s / self.whole_s - 1
+        """Return how far the replay is off, relative to the whole runs, without its sign."""
+        return abs(self.replay_s / self.whole_s - 1)
 
 
 class Compared(NamedTuple):
@@ -120,60 +126,109 @@ def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: i
         for gain in region["gains"]:
             times = whole.get((key_of(region), gain["mapping"]))
             if times and gain["time_s"] is not None:
-                pairs.append(Pair(key_of(region), gain["mapping"], statistics.median(times), gain["time_s"]))
+                whole_s, own_s = statistics.median(times), region["time_s"] / region["count"]
+                expected_s = None if gain is region["gains"][0] else own_s / gain["speedup"]
+                pairs.append(Pair(key_of(region), gain["mapping"], whole_s, gain["time_s"], expected_s))
     replays_s = answer["replay_s"]
     assert isinstance(replays_s, float)
     return Compared(name, tuple(pairs), sum(map(statistics.median, walls.values())), replays_s, failed)
 
 
+def spread(off: Sequence[float]) -> str:
+    ordered = sorted(off)
+    within = ordered[math.ceil(0.9 * len(ordered)) - 1]
+    return f"{len(ordered)} pairs: median error {statistics.median(ordered):.1%}, 90% within {within:.1%}"
+
+
+def expected_off(one: Compared) -> list[float]:
+    """Return how far the expected times are off."""
+    return [abs(pair.expected_s / pair.whole_s - 1) for pair in one.pairs if pair.expected_s is not None]
+
+
 def summary(found: Sequence[Compared]) -> str:
     """Return the figures over all programs in words."""
-    off = sorted(abs(pair.off) for one in found for pair in one.pairs)
     right, regions = (sum(numbers) for numbers in zip(*(one.right for one in found), strict=True))
     saved = [one.whole_s / one.replays_s for one in found if one.replays_s > 0]
     geometric = math.exp(statistics.fmean(map(math.log, saved)))
     return (
-        f"{len(off)} pairs of region and mapping: median error {statistics.median(off):.1%}, 90% within "
-        f"{off[math.ceil(0.9 * len(off)) - 1]:.1%}; the fastest mapping, or one within 2% of it, in {right} of "
-        f"{regions} regions; whole runs over replays {statistics.median(saved):.1f}x in the median, {geometric:.1f}x "
-        f"geometric, {statistics.fmean(saved):.1f}x arithmetic mean"
+        f"replays, {spread([pair.off for one in found for pair in one.pairs])}\n"
+        f"expected from gains, {spread([off for one in found for off in expected_off(one)])}\n"
+        f"the fastest mapping, or one within 2% of it, in {right} of {regions} regions\n"
+        f"whole runs over replays {statistics.median(saved):.1f}x in the median, {geometric:.1f}x geometric, "
+        f"{statistics.fmean(saved):.1f}x arithmetic mean"
     )
 
 
 def row(one: Compared) -> tuple[str, ...]:
-    off = [abs(pair.off) for pair in one.pairs]
+    off, expected = [pair.off for pair in one.pairs], expected_off(one)
     right, regions = one.right
     return (
         one.program,
         str(regions),
         f"{statistics.median(off):.1%}" if off else "",
         f"{max(off):.1%}" if off else "",
+        f"{statistics.median(expected):.1%}" if expected else "",
         f"{right} of {regions}",
         str(one.failed),
         f"{one.whole_s / one.replays_s:.1f}" if one.replays_s > 0 else "",
     )
 
 
+def steps_for(command: Callable[[int], list[str]], seconds: float) -> int:
+    """Return how many steps of a program take about so long here."""
+    steps, taken = 2, 0.0
+    while True:
+        began = time.perf_counter()
+        subprocess.run(command(steps), check=True, stdout=subprocess.DEVNULL)
+        taken = time.perf_counter() - began
+        if taken > seconds / 4:
+            return max(round(steps * seconds / taken), 1)
+        steps *= 4
+
+
+def commands(folder: Path) -> dict[str, Callable[[int], list[str]]]:
+    """Return the programs, by the number of steps."""
+
+    def codelet(name: str) -> Callable[[int], list[str]]:
+        return lambda steps: [str(codelets_program()), name, "--size", "small", "--iterations", str(steps)]
+
+    def application(name: str) -> Callable[[int], list[str]]:
+        return lambda steps: [str(applications_program()), name, "--size", "medium", "--iterations", str(steps)]
+
+    def other(program: Path, *size: str) -> Callable[[int], list[str]]:
+        return lambda steps: [str(program), *size, str(steps)]
+
+    found = {name: codelet(name) for name in CODELETS} | {name: application(name) for name in APPLICATIONS}
+    options = ("-g", "-fopenmp", "-DNODES=(1l<<20)")
+    found["nodal arrays"] = other(compiled(VARIABLES / "lulesh.c", folder, options=options))
+    sizes = {"heat": "2048", "particles": "400", "poisson": "96"}
+    return found | {name: other(compiled(EXAMPLES / f"{name}.c", folder), size) for name, size in sizes.items()}
+
+
 @click.command()
 @click.option("--rounds", default=3, show_default=True)
-@click.option("--size", default="small", show_default=True, help="Of the codelets.")
-@click.option("--iterations", default=200, show_default=True, help="Of the codelets.")
-def main(rounds: int, size: str, iterations: int) -> None:
+@click.option("--seconds", default=3.0, show_default=True, help="Of a run with all cores.")
+@click.argument("names", nargs=-1)
+def main(rounds: int, seconds: float, names: tuple[str, ...]) -> None:
     """Compare replays with whole runs on this computer, with one thread and with one a core of its first node."""
     cores = len(os.sched_getaffinity(0))
     labels = (f"{cores}x1-contiguous-bind", "1x1-contiguous-bind")
-    head = ("program", "regions", "median error", "largest", "right mapping", "not replayed", "whole runs / replays")
+    head = (
+        "program",
+        "regions",
+        "median error",
+        "largest",
+        "expected from gains",
+        "right mapping",
+        "not replayed",
+        "whole runs / replays",
+    )
     with tempfile.TemporaryDirectory(prefix="numapredict-") as name:
-        folder = Path(name)
-        options = ("-g", "-fopenmp", "-DNODES=(1l<<20)")
-        commands = {
-            codelet: [str(codelets_program()), codelet, "--size", size, "--iterations", str(iterations)]
-            for codelet in CODELETS
-        }
-        commands |= {each: [str(applications_program()), each, "--size", size] for each in APPLICATIONS}
-        commands["nodal arrays"] = [str(compiled(VARIABLES / "lulesh.c", folder, options=options)), "300"]
-        commands |= {each: [str(compiled(EXAMPLES / f"{each}.c", folder))] for each in ("heat", "particles", "poisson")}
-        found = [compared(each, command, labels, rounds, folder) for each, command in commands.items()]
+        folder, found = Path(name), []
+        for program, command in commands(folder).items():
+            if not names or program in names:
+                steps = steps_for(command, seconds)
+                found.append(compared(program, command(steps), labels, rounds, folder))
     click.echo(table(head, [row(one) for one in found]))
     click.echo(summary(found))
 

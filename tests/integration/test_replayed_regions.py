@@ -33,6 +33,8 @@ SHAPES: dict[str, set[str]] = {
     "tasks": set(),
     "shared": set(),
     "nested": set(),
+    "settings": set(),
+    "growing": set(),
     "reduction": set(),
     "signals": set(),
     "threads": set(),
@@ -84,6 +86,8 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
         whole = next(region for region in captured if not region["gains"][0]["problem"])
         assert len(whole["gains"]) > 1
         assert whole["gains"][0]["time_s"] > 0
+        own_s = whole["time_s"] / whole["count"]
+        assert whole["replay_ratio"] == pytest.approx(whole["gains"][0]["time_s"] / own_s)
 
 
 @pytest.mark.parametrize(("word", "said"), [("crash", "it ended by SIGSEGV"), ("quit", "the region ended the program")])
@@ -95,6 +99,13 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
     one = next(gain for gain in region["gains"] if gain["mapping"].startswith("1x1"))
     assert one["problem"] == said
     assert region["gains"][0]["speedup"] == 1.0
+
+
+def test_of_instances_that_differ_one_is_replayed_on_which_most_time_is_spent(shapes: Path, tmp_path: Path) -> None:
+    _, answer = asked(tmp_path, str(shapes), "levels")
+    (region,) = answer["regions"]
+    assert region["instance"] % 8 == 5, answer
+    assert region["replay_ratio"] > 2  # over the mean of one long instance and seven short ones
 
 
 def test_no_replay_outlives_a_killed_program(shapes: Path) -> None:
@@ -126,7 +137,7 @@ def test_replays_leave_no_file_behind(shapes: Path, tmp_path: Path) -> None:
     replaying = [*COLD, "regions", "-o", str(answer), str(shapes), "work"]
     script = 'before=$(ls -A /dev/shm); "$@" || exit; after=$(ls -A /dev/shm); echo "$before$after"'
     done = subprocess.run(
-        inside(Path("/dev/shm"), "small", "sh", "-c", script, "sh", *replaying),
+        inside(Path("/dev/shm"), "small", "sh", "-c", script, "sh", *replaying),  # noqa: S108 - LLVM's runtime's
         capture_output=True,
         text=True,
         check=True,
@@ -177,6 +188,33 @@ def test_bad_input_gets_one_line(tmp_path: Path, shapes: Path) -> None:
     static = tmp_path / "static"
     subprocess.run([GCC, "-static", "-fopenmp", "-o", static, SOURCES / "shapes.c"], check=True)
     assert "statically linked" in refusal(numapredict("regions", str(static), cwd=tmp_path))
+
+
+LASTED = """
+#include "durations.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **line) {
+    static struct durations d;
+    for (int n = 1; n < count; n++) {
+        printf("%d", durations_main_is_next(&d));
+        durations_add(&d, strtoull(line[n], NULL, 10) * 1000);
+    }
+    printf(" %llu\\n", (unsigned long long)durations_mean_ns(&d, durations_main(&d)) / 1000);
+}
+"""
+
+
+def test_it_is_known_when_a_long_instance_comes_next(tmp_path: Path) -> None:
+    (tmp_path / "lasted.c").write_text(LASTED)
+    program = str(tmp_path / "lasted")
+    subprocess.run([GCC, "-I", NATIVE, "-o", program, tmp_path / "lasted.c", NATIVE / "durations.c"], check=True)
+    cycle = ["900", "200", "40", "10", "40", "200"]  # microseconds, down and up again
+    known, mean = plain([program, *(7 * cycle)]).stdout.split()
+    assert known[30:] == 2 * "100000"
+    assert int(mean) == 900
+    assert plain([program, "0", "99999999999", "99999999999"]).stdout.split()[1] == "99999999999"
+    assert plain([program]).stdout.split() == ["0"]
 
 
 PARSED = """

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define N (1l << 18)
@@ -39,7 +40,7 @@ static void threadprivate(void) {
     for (int t = 0; t < TIMES; t++) {
 #pragma omp parallel
         {
-            if (kept < 3 || kept > 3 + TIMES)
+            if (kept < 3 || kept > 100)
                 exit(9);
             kept += 1;
 #pragma omp for
@@ -55,7 +56,7 @@ static void output(void) {
         {
 #pragma omp for
             for (long i = 0; i < N; i++)
-                array[i] += 1e-3;
+                array[i] += 1 / (1 + array[i] * array[i]);
 #pragma omp single
             {
                 printf("step %d\n", t);
@@ -69,7 +70,7 @@ static void shared_memory(void) {
     for (int t = 0; t < TIMES; t++) {
 #pragma omp parallel for
         for (long i = 0; i < N; i++)
-            shared[i] += 1;
+            shared[i] += 1 / (1 + 1e-300 * shared[i]);
     }
     for (long i = 0; i < N; i++)
         if (shared[i] != TIMES)
@@ -95,6 +96,51 @@ static void nested(void) {
         for (long i = 0; i < N; i++)
 #pragma omp atomic
             array[i] += 0.5;
+    }
+}
+
+/* What the program has set holds in a replay too, or it would end the program. */
+static void settings(void) {
+    omp_sched_t kind;
+    int chunk;
+    omp_set_schedule(omp_sched_dynamic, 777);
+    omp_set_max_active_levels(3);
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel for schedule(runtime) private(kind, chunk)
+        for (long i = 0; i < N; i++) {
+            if (i == 0) {
+                omp_get_schedule(&kind, &chunk);
+                if (kind != omp_sched_dynamic || chunk != 777 || omp_get_max_active_levels() != 3)
+                    exit(9);
+            }
+            array[i] += 0.25;
+        }
+    }
+}
+
+/* More replays than a program has instances may lead where no instance does. */
+static void growing(void) {
+    int grown = 0;
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+        {
+#pragma omp single
+            if (++grown > 2 * TIMES)
+                exit(9);
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += 1 / (1 + array[i] * array[i]);
+        }
+    }
+}
+
+/* Every eighth instance takes sixteen times as long, as on a multigrid's finest level, however busy the
+ * computer. */
+static void levels(void) {
+    for (int t = 0; t < 24 * TIMES; t++) {
+        const struct timespec nap = {.tv_nsec = t % 8 == 5 ? 16000000 : 1000000};
+#pragma omp parallel
+        nanosleep(&nap, NULL);
     }
 }
 
@@ -209,6 +255,9 @@ int main(int count, char **word) {
                   {"tasks", tasks},
                   {"shared", shared_memory},
                   {"nested", nested},
+                  {"levels", levels},
+                  {"growing", growing},
+                  {"settings", settings},
                   {"signals", signals},
                   {"reduction", reduction},
                   {"threads", threads},

@@ -30,11 +30,13 @@ PROGRAM = """
 #include <stdio.h>
 #include <string.h>
 int main(void) {
-    struct question q = {1, 2, 3, 4, 5, 6, "some/module"};
+    struct question q = {1, 2, 3, 4, 5, 6, 7, 0, "some/module"};
     struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, {5000, 6000}};
     struct job j;
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
+    if (j.answer != REPLAY)
+        return j.answer == GO_ON ? 10 : j.answer == TRY_ANOTHER ? 11 : 12;
     fwrite(&q, sizeof q, 1, stdout);
     fwrite(&o, sizeof o, 1, stdout);
     fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u", j.answer, j.threads, j.copies, j.nodes, j.replays,
@@ -56,8 +58,10 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     assert done.stderr.decode() == (
         f"1 6 2 2 3 1500 cpus {placement.pus[0]} {placement.pus[5]} nodes {nodes[0]} {nodes[1]}"
     )
+    for answer, code in ((go_on_packet(), 10), (go_on_packet(another=True), 11)):
+        assert subprocess.run([program], input=answer, check=False).returncode == code
     question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
-    assert question_of(question) == AskedRegion(1, "some/module", 2, 6, 3, pytest.approx(4e-9), 5)
+    assert question_of(question) == AskedRegion(1, "some/module", 2, 6, 3, pytest.approx(4e-9), 5, 7)
     found = outcome_of(outcome)
     assert found is not None
     assert found.times_s == pytest.approx((5e-6, 6e-6))

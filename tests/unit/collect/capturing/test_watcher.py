@@ -15,15 +15,16 @@ TOPOLOGY = shape([4, 4])
 PLACEMENTS = [resolve(parse_label(label), TOPOLOGY) for label in ("8x2-contiguous-first-touch", "4x1-contiguous-bind")]
 
 
-def choose(asked: AskedRegion) -> Generator[Placement, Outcome, None]:
-    """Go on to the second placement only where the first one was replayed."""
+def choose(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
+    """Go on to the second placement only where the first one was replayed; else to another instance, if it may be."""
     outcome = yield PLACEMENTS[0]
     if not outcome.problem:
         yield PLACEMENTS[1]
+    return bool(outcome.problem) and asked.tries_left > 0
 
 
-def question(offset: int) -> bytes:
-    return exchange._QUESTION.pack(7, offset, 2, 1_000_000, 8, 99, b"app")
+def question(offset: int, tries_left: int = 0) -> bytes:
+    return exchange._QUESTION.pack(7, offset, 2, 1_000_000, 8, 99, tries_left, b"app")
 
 
 def outcome(state: int = 1) -> bytes:
@@ -54,6 +55,8 @@ def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
         assert is_job(asked(one, outcome()), PLACEMENTS[1])
         assert asked(one, outcome()) == go_on_packet()
         assert asked(other, outcome(state=4)) == go_on_packet()
+        assert is_job(asked(other, question(40, tries_left=1)), PLACEMENTS[0])
+        assert asked(other, outcome(state=4)) == go_on_packet(another=True) != go_on_packet()
         assert is_job(asked(one, question(48)), PLACEMENTS[0])
     by_offset = {each.asked.offset: each for each in watcher.found}
     assert [replay.mapping for replay in by_offset[16].replays] == [p.mapping.label for p in PLACEMENTS]

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Iterable
 
+import msgspec
 import numpy as np
 import pytest
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import CANDIDATES, CONFIRMING, Gain, gains_of, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, CONFIRMING, MANY, Gain, distance, gains_of, replayed
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.shapes import shape
@@ -67,6 +68,31 @@ def test_what_gained_first_decides_what_comes_next() -> None:
     assert made[1] == HALF  # adds most over all known programs
     slow = labels(replays(lambda label, _: took({HALF: 2.0}.get(label, 1.0))))
     assert slow[3] == SPREAD  # as the programs that lose by it do
+
+
+@pytest.mark.parametrize(("time_s", "another"), [(0.011, False), (0.021, True), (0.006, False), (0.004, True)])
+def test_another_instance_is_asked_for_where_one_is_of_another_length(time_s: float, another: bool) -> None:
+    made = replays(lambda *_: took(time_s))
+    choices = replayed(region(), PRIOR, 0, TOPOLOGY)
+    next(choices)
+    for _ in made[:-1]:
+        choices.send(took(time_s))
+    with pytest.raises(StopIteration) as ended:
+        choices.send(took(time_s))
+    assert ended.value.value is another
+    late = replayed(msgspec.structs.replace(region(), instance=MANY, tries_left=1), PRIOR, 0, TOPOLOGY)
+    next(late)
+    if another:  # is asked for at once
+        with pytest.raises(StopIteration) as ended:
+            late.send(took(time_s))
+        assert ended.value.value
+    else:
+        assert late.send(took(time_s)).mapping.label != BASELINE
+
+
+def test_times_far_apart() -> None:
+    assert distance(1.0, 4.0) == distance(4.0, 1.0) == 2
+    assert distance(math.nan, 1.0) == distance(1.0, 0.0) == math.inf
 
 
 def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:

@@ -12,9 +12,9 @@ from numapredict.predictor.regions.replayed_regions import ReplayedRegion, Repla
 BASELINE, HALF, SPREAD = "8x2-contiguous-first-touch", "4x1-contiguous-bind", "8x2-contiguous-interleave"
 
 
-def region(line: int, time_s: float, *gains: Gain, problem: str = "") -> ReplayedRegion:
+def region(line: int, time_s: float, *gains: Gain, ratio: float | None = None, problem: str = "") -> ReplayedRegion:
     place = Place("app", 16, (Frame("solve", "app.c", line),))
-    return ReplayedRegion("solve", "app", 16, 10, time_s, time_s / 10, 8, place, 2, 0.1, gains, problem)
+    return ReplayedRegion("solve", "app", 16, 10, time_s, time_s / 10, 8, place, 2, 0.1, gains, ratio, problem)
 
 
 SURE = Gain(HALF, 0.5, 2.0, 1.9, 3)
@@ -30,8 +30,8 @@ ANSWER = ReplayedRegions(
     replay_s=2.0,
     region_time_s=10.0,
     regions=(
-        region(5, 6.0, BASE, SURE, ONCE),
-        region(9, 3.0, BASE, ONCE),
+        region(5, 6.0, BASE, SURE, ONCE, ratio=0.97),
+        region(9, 3.0, BASE, ONCE, ratio=1.2),
         region(12, 1.0, problem="an instance takes less than 50 us"),
     ),
     notes=("a note",),
@@ -47,11 +47,18 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
     assert "90% of the time in regions was replayed: 2 regions of 3" in text
     assert "the program itself took 12.00 s, the replays 2.00 s" in text
     first, second = (next(line for line in text.splitlines() if f"app.c:{number}" in line) for number in (5, 9))
-    assert first.split()[2:] == ["60%", "10", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
+    assert first.split()[2:] == ["60%", "10", "0.97", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
     assert "as it is" in second
     assert f"{SPREAD} 1.10x once" in second
     assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text
     assert "- a note" in text
+
+
+def test_a_replay_unlike_the_run_is_said_to_be() -> None:
+    assert "far from 1" not in words(ANSWER)
+    for ratio, named in ((1.4, False), (1.6, True), (0.7, False), (0.6, True)):
+        unlike = msgspec.structs.replace(ANSWER, regions=(region(5, 6.0, BASE, SURE, ratio=ratio),))
+        assert ("replay/run is far from 1 for solve, app.c:5" in words(unlike)) is named
 
 
 def test_the_bound_counts_sure_gains_alone() -> None:
