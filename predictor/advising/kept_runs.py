@@ -66,6 +66,10 @@ class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[KeptRun, ...]
 
 
+class _Named(msgspec.Struct, frozen=True):
+    program: str
+
+
 class KeptRuns:
     """The runs of a program that may be compared with those to be made now, the first of them as it is.
 
@@ -79,14 +83,18 @@ class KeptRuns:
         boot = hashlib.sha256(kernel_line(_BOOT).encode()).hexdigest()[:8]
         self._start = start_digest(program, topology, strict)
         self._program, self._nodes = program, len(topology.nodes)
+        self._named = printable(command_line(program.command))
         self._path: Path | None = cache_folder() / "searches" / f"{self._start}-{boot}.json"
         self._before = self._files = file_states(program)
         self.runs: tuple[KeptRun, ...] = ()
+        self._ended: tuple[KeptRun, ...] = ()  # they stay in the file
         if fresh:
             with contextlib.suppress(OSError):  # then the first run says why nothing can be kept
                 self._path.unlink()
         else:
-            self.runs = tuple(run for run in self._read(self._path) if cut or not run.ended)
+            found = self._read(self._path)
+            self.runs = tuple(run for run in found if cut or not run.ended)
+            self._ended = tuple(run for run in found if run.ended and not cut)
         if self.runs:
             first, last = (in_words(time.time() - run.made_s) for run in (self.runs[0], self.runs[-1]))
             since = f"{first} ago" if first == last else f"{first} to {last} ago"
@@ -103,13 +111,14 @@ class KeptRuns:
             self._files = tuple(state for state in self._before if state in after)
         limit = limit_s if math.isfinite(limit_s) else None
         self.runs = (*self.runs, KeptRun(measurement=measurement, made_s=time.time(), limit_s=limit))
+        self._ended = tuple(run for run in self._ended if run.measurement.mapping != measurement.mapping)
         if self._path is None:
             return
         document = KeptFile(
             schema_version=SCHEMA_VERSION,
-            program=printable(command_line(self._program.command)),
+            program=self._named,
             files=self._files,
-            runs=self.runs,
+            runs=(*self.runs, *self._ended),
         )
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,6 +135,11 @@ class KeptRuns:
         except FileNotFoundError:
             if any(path.parent.glob(f"{self._start}-*.json")):
                 log.info("its kept runs are of another computer, or of before its restart: all runs are made anew")
+            elif any(map(self._is_same_program, path.parent.glob("*.json"))):
+                log.info(
+                    "its kept runs were started otherwise, with other variables, input, folder or cores, or by another "
+                    "numapredict: all runs are made anew"
+                )
             return ()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             log.warning(f"{path}: {' '.join(str(error).split())[:300]}; the kept runs in it are made anew")
@@ -136,6 +150,12 @@ class KeptRuns:
             return ()
         self._files = found.files
         return found.runs
+
+    def _is_same_program(self, path: Path) -> bool:
+        """Return whether a file's runs are of the same command, however it was started."""
+        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=_Named).program == self._named
+        return False
 
     def _not_comparable(self, found: KeptFile) -> str:
         if found.schema_version != SCHEMA_VERSION:

@@ -20,7 +20,7 @@ from numapredict.native.errors import UnrunnableProgramError, UnsupportedMapping
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import own_team
-from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS
+from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, LEAST_GAIN
 from numapredict.predictor.advising.worth import Worth
 from numapredict.predictor.learning.features import time_by
 from numapredict.predictor.learning.options import Clock
@@ -38,13 +38,6 @@ MOST_RUNS = 16
 On the modelled times that shipped before lpdquad had two threads a core, for a program that will run 100,000 times, 11
 runs are made on average and never more than 15. For 300 times it is 3.8 runs, and program and search take as long
 together as by RUNS and LEAST_GAIN.
-"""
-
-LEAST_GAIN = 0.005
-"""A search stops when its next run is expected to add less than this, in log2: 0.35%.
-
-On the modelled times that shipped before lpdquad had two threads a core, programs held out, four runs then capture 0.96
-to 0.99 of the gain and cost 3.3 default runs; with three times as much 0.90 to 0.98, at 2.5.
 """
 
 _START_S = 0.1  # what starting a run may take in addition, before it is ended
@@ -355,7 +348,9 @@ def _first(runner: Runner, trials: Trials) -> Measurement:
     first = runner.run_baseline()
     if first.status != "ok":
         raise UnrunnableProgramError(
-            f"{runner.program} failed when it ran {how}: {first.message or first.status}; make it run first"
+            first.message
+            if "; " in first.message  # it says what to do
+            else f"{runner.program} failed when it ran {how}: {first.message or first.status}; make it run first"
         )
     if runner.kept is not None:
         runner.kept.add(first)

@@ -4,8 +4,9 @@ from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import lines_to_run, mapping_in_words, to_apply, under
-from numapredict.predictor.advising.search import LEAST_GAIN, SearchRun, outcome_in_words
+from numapredict.predictor.advising.search import SearchRun, outcome_in_words
 from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
+from numapredict.predictor.advising.verification import LEAST_GAIN
 
 
 def searched_in_words(found: Searched) -> str:
@@ -62,6 +63,10 @@ def kept_in_words(found: Searched) -> tuple[str, ...]:
     For an answer that keeps the baseline.
     """
     confirmation, kept = found.confirmation, "no mapping that ran was surely faster"
+    others = found.runs[1:]
+    if others and all(run.outcome == "failed" for run in others):
+        which = "the only other run" if len(others) == 1 else f"all {len(others)} other runs"
+        return (f"{which} failed, the last one under {others[-1].mapping}: {others[-1].message}",)
     if isinstance(found.baseline, Mapping):
         kept += f" than {found.baseline}"
     if confirmation is None:

@@ -1,4 +1,5 @@
 import csv
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -49,6 +50,15 @@ def path_of(name: str) -> Path:
 
 def test_the_described_machines() -> None:
     assert machine_names() == MACHINES
+
+
+def test_a_core_s_throughput_with_all_its_threads_is_the_file_s(tmp_path: Path) -> None:
+    text = path_of("lpdquad").read_text()
+    (line,) = re.findall(r"^smt_throughput = [0-9.]+$", text, re.MULTILINE)
+    changed = tmp_path / "changed.toml"
+    changed.write_text(text.replace(f"{line}\n", "smt_throughput = 1.625\n"))
+    assert load_description(str(changed)).smt_throughput == 1.625
+    assert load_description("sandybridge-4x8").smt_throughput == 1.0  # one thread a core
 
 
 def test_hardware_threads_and_shared_caches_make_the_topology() -> None:

@@ -34,6 +34,12 @@ def test_other_teams_lie_between() -> None:
     assert fork_join_ns(0) == 0
 
 
+def test_it_counts_on_how_many_nodes_a_team_is_and_not_on_which() -> None:
+    four = Synchronisation(msgspec.structs.replace(machine_of((4,) * 4), team_costs=KNOWN))
+    assert four.waits((2, 2, 3, 3)).fork_join_ns == four.waits((0, 0, 1, 1)).fork_join_ns
+    assert four.waits((3,) * 4).fork_join_ns == 2000
+
+
 def test_a_cost_that_falls_with_the_threads_stays_at_the_last_known() -> None:
     costs = (TeamCost(2, 1, 3.0, 2.0, 60.0, 300.0), TeamCost(4, 1, 2.0, 1.0, 40.0, 200.0))
     waits = Synchronisation(msgspec.structs.replace(MACHINE, team_costs=costs)).waits((0,) * 6)

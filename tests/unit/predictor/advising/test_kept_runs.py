@@ -75,6 +75,44 @@ def test_ended_runs_are_left_out_where_runs_must_not_be_ended() -> None:
     assert [run.ended for run in kept(cut=False).runs] == [False]
 
 
+def test_ended_runs_that_are_left_out_stay_in_the_file_until_the_mapping_has_run_to_its_end() -> None:
+    searched(Computer(times(8.0, local=100.0)), 2)
+    whole = kept(cut=False)
+    other = Computer(times(8.0, spread=3.0))
+    whole.add(other.run(SPREAD))
+    assert [(run.measurement.mapping, run.ended) for run in kept().runs] == [
+        (AS_IT_IS, False),
+        (SPREAD, False),
+        (LOCAL, True),
+    ]
+    whole.add(Computer(times(8.0, local=7.0)).run(LOCAL))
+    assert [run.ended for run in kept().runs] == [False, False, False]
+
+
+def test_runs_that_were_started_otherwise_are_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    assert kept().runs == ()
+    assert caplog.messages == []
+    searched(Computer(times(8.0, local=4.0)), 2)
+    caplog.clear()
+    monkeypatch.setenv("SOME_VARIABLE", "1")
+    assert kept().runs == ()
+    assert "started otherwise, with other variables" in caplog.messages[-1]
+    caplog.clear()
+    assert KeptRuns(program_of(("/bin/false",)), TOPOLOGY).runs == ()
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(("hours", "used"), [(23, 2), (25, 0)])
+def test_runs_are_used_for_a_day(hours: float, used: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched(Computer(times(8.0, local=4.0)), 2)
+    (file,) = folder.iterdir()
+    later(3600 * hours)(file, monkeypatch)
+    assert len(kept().runs) == used
+
+
 def rewritten(change: Callable[[str], str]) -> Callable[[Path, pytest.MonkeyPatch], None]:
     return lambda file, _patch: file.write_text(change(file.read_text())) and None
 

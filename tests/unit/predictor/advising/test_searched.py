@@ -69,6 +69,12 @@ def test_nothing_wins_and_nothing_runs_again() -> None:
     assert "ended after 8.10 s" in searched_in_words(found)
 
 
+def test_where_all_other_runs_failed_the_answer_says_that() -> None:
+    text = flat(answered(Computer(times(8.0, local=-1.0, spread=-1.0))))
+    assert f"keep what you have: all 2 other runs failed, the last one under {SPREAD}: it crashed" in text
+    assert "surely" not in text
+
+
 def test_a_winner_that_then_fails_is_not_advised() -> None:
     found = answered(Noisy(times(8.0), {LOCAL: [4.0, -1.0]}))
     assert found.keep

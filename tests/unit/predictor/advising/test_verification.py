@@ -79,6 +79,11 @@ def test_a_gain_of_one_standard_error_is_no_win() -> None:
     assert surer.won
 
 
+def test_a_gain_too_small_to_count_is_no_win_however_steady() -> None:
+    assert not verified([1.003] * ROUNDS, [1.0] * ROUNDS)[0].won
+    assert verified([1.004] * ROUNDS, [1.0] * ROUNDS)[0].won
+
+
 def test_the_clock_of_the_model_is_the_one_that_counts() -> None:
     machine = Scripted([2.0] * ROUNDS, [1.0] * ROUNDS)
     found = verify(APP, machine, (DEFAULT, CHOICE), "regions")  # these runs tell no time in regions
