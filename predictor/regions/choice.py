@@ -64,13 +64,19 @@ def distance(one_s: float, other_s: float) -> float:
 
 
 def replayed(
-    asked: AskedRegion, prior: Prior, baseline: int, topology: Topology, candidates: int = CANDIDATES
+    asked: AskedRegion,
+    prior: Prior,
+    baseline: int,
+    topology: Topology,
+    candidates: int = CANDIDATES,
+    others: Sequence[str] = (),
 ) -> Generator[Placement, Outcome, bool]:
     """Yield the placements of one region's replays, and be sent what came of each; return whether to try another.
 
-    After the candidates, the one with the largest gain is replayed again in CONFIRMING rounds, and so the next one if
-    it does not gain in all of them. Ends at once where the baseline cannot be replayed. Another instance is better
-    where the baseline takes another time than the instances do that this one stands for.
+    ``others`` are labels of mappings that gained in other regions: they come after the candidates, for the whole
+    program may want one mapping. Then the one with the largest gain is replayed again in CONFIRMING rounds, and so the
+    next one if it does not gain in all of them. Ends at once where the baseline cannot be replayed. Another instance is
+    better where the baseline takes another time than the instances do that this one stands for.
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
@@ -88,16 +94,22 @@ def replayed(
         around_s, before_s = math.sqrt(before_s * after_s), after_s
         return math.log2(around_s / other_s)
 
+    def tried(column: int) -> Generator[Placement, Outcome, None]:
+        gain = yield from round_of(column)
+        if math.isnan(gain):
+            closed.add(column)
+        else:
+            columns.append(column)
+            gains.append(gain)
+
     for _ in range(candidates):
         following = next_run(known, columns, gains, closed=closed)
         if math.isnan(before_s) or following is None or following.expected_gain < LEAST_GAIN:
             break
-        gain = yield from round_of(following.column)
-        if math.isnan(gain):
-            closed.add(following.column)
-        else:
-            columns.append(following.column)
-            gains.append(gain)
+        yield from tried(following.column)
+    for column, mapping in enumerate(prior.mappings):
+        if mapping.label in others and column not in closed and column not in columns and not math.isnan(before_s):
+            yield from tried(column)
     for gain, column in sorted(zip(gains, columns, strict=True), reverse=True):
         if gain < LEAST_GAIN or math.isnan(before_s):
             break

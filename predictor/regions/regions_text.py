@@ -4,10 +4,11 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from numapredict.collect.terminal.printable import counted, name_cell
+from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.regions.choice import Gain
-from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
 _WIDTH = 100
 _GAIN = 1.02
@@ -30,6 +31,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     yield from _table(answer)
     yield ""
     yield _advice(answer)
+    yield from _one_mapping(answer)
     unlike = [_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
         f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or other regions empty the caches before "
@@ -86,3 +88,15 @@ def _advice(answer: ReplayedRegions) -> str:
         f"  each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
         "and pages would have to change between them"
     )
+
+
+def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:
+    """Return what one mapping for the whole program gains, if one surely does, and the command."""
+    best = next((one for one in answer.one_mapping if one.lowest > 1), None)
+    if best is None or best.speedup < _GAIN:
+        return
+    yield (
+        f"  one mapping for the whole program, {best.mapping}: all regions {best.speedup:.2f}x as fast by these "
+        f"replays ({best.lowest:.2f}x by the slowest of each); to measure it:"
+    )
+    yield f"  numapredict run --mapping {best.mapping} -- {command_line(answer.command)}"

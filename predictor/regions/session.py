@@ -36,13 +36,18 @@ from numapredict.native.errors import NumapredictError, UnrunnableProgramError, 
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.regions.choice import CANDIDATES, distance, gains_of, replayed, time_of
+from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.regions_text import regions_in_words
-from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.searching.prior import Prior, prior_of
 
 LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
 """What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
 so often."""
+
+OTHERS = 2
+"""Mappings that gained most in regions before: these are replayed in each further region, too."""
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +96,7 @@ def run_replayed(request: Request) -> int:
             wall_s = time.perf_counter() - began_s
         found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
         exit_code, signal = exit_and_signal(code)
+        regions = _regions(found, watcher.found)
         answer = ReplayedRegions(
             command=request.command,
             machine=topology.name,
@@ -100,7 +106,8 @@ def run_replayed(request: Request) -> int:
             wall_s=wall_s,
             replay_s=sum(one.seconds for one in watcher.found),
             region_time_s=sum(times.region_time_s for times in found),
-            regions=_regions(found, watcher.found),
+            regions=regions,
+            one_mapping=one_mappings(regions),
             notes=tuple(_notes(watcher.found, placement, request.budget_s)),
         )
     for line in regions_in_words(answer):
@@ -118,18 +125,25 @@ class _Budget:
 
     def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
         self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
+        self._gained: dict[str, float] = {}  # labels of mappings, and what they gave at most
 
     def replays(self, asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
-        choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES)
-        began_s = time.monotonic()
+        others = sorted(self._gained, key=lambda label: -self._gained[label])[:OTHERS]
+        choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES, others)
+        began_s, made = time.monotonic(), list[tuple[str, Outcome]]()
         try:
             placement = next(choices)
             while self._left_s > time.monotonic() - began_s:
-                placement = choices.send((yield placement))
+                outcome = yield placement
+                made.append((placement.mapping.label, outcome))
+                placement = choices.send(outcome)
         except StopIteration as ended:
             return bool(ended.value)
         finally:
             self._left_s -= time.monotonic() - began_s
+            for gain in gains_of(made)[1:]:
+                if (gain.speedup or 0.0) > 1:
+                    self._gained[gain.mapping] = max(gain.speedup or 0.0, self._gained.get(gain.mapping, 0.0))
         return False
 
 

@@ -1,5 +1,6 @@
 """Which mappings a region is replayed under, and what is made of the times."""
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable
 
@@ -88,6 +89,20 @@ def test_another_instance_is_asked_for_where_one_is_of_another_length(time_s: fl
         assert ended.value.value
     else:
         assert late.send(took(time_s)).mapping.label != BASELINE
+
+
+def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates() -> None:
+    def first_ones(*others: str, team: int = 8) -> list[str]:
+        choices = replayed(region(team), PRIOR, 0, TOPOLOGY, candidates=1, others=others)
+        found = [next(choices).mapping.label]
+        with contextlib.suppress(StopIteration):
+            while len(found) < 100:
+                found.append(choices.send(took(1.0)).mapping.label)
+        return found[1::2]
+
+    (candidate,) = first_ones()
+    assert first_ones(BOUND, SPREAD) == [candidate, SPREAD, BOUND]
+    assert first_ones(candidate, BASELINE, "1x1-contiguous-bind") == [candidate]
 
 
 def test_times_far_apart() -> None:

@@ -6,8 +6,10 @@ import msgspec
 
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.regions_text import regions_in_words
-from numapredict.predictor.regions.replayed_regions import ReplayedRegion, ReplayedRegions
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
 BASELINE, HALF, SPREAD = "8x2-contiguous-first-touch", "4x1-contiguous-bind", "8x2-contiguous-interleave"
 
@@ -64,6 +66,16 @@ def test_a_replay_unlike_the_run_is_said_to_be() -> None:
 def test_the_bound_counts_sure_gains_alone() -> None:
     assert ANSWER.speedup == 10 / 7
     assert "all regions 1.43x as fast, at most" in words(ANSWER)
+
+
+def test_one_mapping_for_the_whole_program_comes_with_its_command() -> None:
+    assert "one mapping" not in words(ANSWER)
+    sure, lucky = OneMapping(SPREAD, 1.3, 1.1), OneMapping(HALF, 1.5, 0.9)
+    text = words(msgspec.structs.replace(ANSWER, one_mapping=(lucky, sure)))
+    assert f"one mapping for the whole program, {SPREAD}: all regions 1.30x as fast by these replays (1.10x" in text
+    assert f"numapredict run --mapping {SPREAD} -- ./app" in text
+    assert "one mapping" not in words(msgspec.structs.replace(ANSWER, one_mapping=(lucky,)))
+    assert "one mapping" not in words(msgspec.structs.replace(ANSWER, one_mapping=(OneMapping(HALF, 1.01, 1.01),)))
 
 
 def test_no_gain_and_no_replay_are_answers() -> None:
