@@ -74,7 +74,7 @@ class AskedRegion(msgspec.Struct, frozen=True):
     """A region that is about to begin: ``instance`` instances came before, with ``team`` threads.
 
     Those on which it spends most of its time are ``mean_s`` long, and this one seems to be of them. If it is not,
-    another may be asked for ``tries_left`` times.
+    another may be asked for ``tries_left`` times; 0 where all take about as long.
     """
 
     key: int

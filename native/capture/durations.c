@@ -49,6 +49,16 @@ bool durations_main_is_next(const struct durations *d) {
     return came == UNKNOWN ? (d->history & FEW) == FEW : came == MAIN;
 }
 
+bool durations_vary(const struct durations *d) {
+    const unsigned most = durations_main(d);
+    uint64_t alike_ns = 0, all_ns = 0;
+    for (unsigned class = 0; class < DURATION_CLASSES; class ++) {
+        all_ns += d->class[class].total_ns;
+        alike_ns += durations_alike(class, most) ? d->class[class].total_ns : 0;
+    }
+    return alike_ns < all_ns - all_ns / 8;
+}
+
 uint64_t durations_mean_ns(const struct durations *d, unsigned class) {
     return d->class[class].count ? d->class[class].total_ns / d->class[class].count : 0;
 }

@@ -31,6 +31,8 @@ void durations_skip(struct durations *d);
 unsigned durations_main(const struct durations *d);
 /* Whether the next instance is of that class, or next to it. */
 bool durations_main_is_next(const struct durations *d);
+/* Whether over an eighth of the time is spent on others than these. */
+bool durations_vary(const struct durations *d);
 /* The mean of a class in nanoseconds, 0 where it has none. */
 uint64_t durations_mean_ns(const struct durations *d, unsigned class);
 /* Whether classes are the same, or next to each other. */

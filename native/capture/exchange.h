@@ -30,7 +30,7 @@ struct question {
     uint64_t mean_ns;     /* of those of them that it stands for */
     uint32_t team;        /* threads of the last one */
     uint32_t process;
-    uint32_t tries_left; /* how often another instance may be asked for */
+    uint32_t tries_left; /* how often another instance may be asked for; 0 where all are about as long */
     uint32_t unused;
     char module[PATH_BYTES];
 };

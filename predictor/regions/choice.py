@@ -81,8 +81,8 @@ def replayed(
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
     before_s = time_of((yield placements[baseline]))
-    unlike = distance(before_s, asked.mean_s) > math.log2(OTHER_CLASS)
-    if unlike and asked.instance >= MANY and asked.tries_left:
+    unlike = asked.tries_left > 0 and distance(before_s, asked.mean_s) > math.log2(OTHER_CLASS)
+    if unlike and asked.instance >= MANY:
         return True
     columns, gains, closed = [baseline], [0.0], _closed(asked, prior, baseline)
 

@@ -240,13 +240,16 @@ def _why_not(region: RegionTime, share: float) -> str:
         return f"an instance takes less than {LEAST_INSTANCE_S * 1e6:.0f} us"
     if share < LEAST_SHARE:
         return f"it has less than {LEAST_SHARE:.0%} of the time"
-    return f"it had less than {LEAST_SHARE:.0%} of the time whenever it began"
+    return (
+        f"whenever it began it had less than {LEAST_SHARE:.0%} of the time, or instances of less than "
+        f"{LEAST_INSTANCE_S * 1e6:.0f} us"
+    )
 
 
 def _notes(captured: Iterable[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
     yield (
-        f"baseline: {placement.mapping}; a replay is the median of three in a fork of the program, after its pages "
-        "were copied and one that does not count"
+        f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
+        "pages were copied and caches had time to fill"
     )
     if any(not one.replays for one in captured):
         yield f"the {budget_s:g} s for replays were used up: --seconds allows more"

@@ -74,13 +74,16 @@ def test_what_gained_first_decides_what_comes_next() -> None:
 @pytest.mark.parametrize(("time_s", "another"), [(0.011, False), (0.021, True), (0.006, False), (0.004, True)])
 def test_another_instance_is_asked_for_where_one_is_of_another_length(time_s: float, another: bool) -> None:
     made = replays(lambda *_: took(time_s))
-    choices = replayed(region(), PRIOR, 0, TOPOLOGY)
+    choices = replayed(msgspec.structs.replace(region(), tries_left=1), PRIOR, 0, TOPOLOGY)
     next(choices)
     for _ in made[:-1]:
         choices.send(took(time_s))
     with pytest.raises(StopIteration) as ended:
         choices.send(took(time_s))
     assert ended.value.value is another
+    only = replayed(msgspec.structs.replace(region(), instance=MANY), PRIOR, 0, TOPOLOGY)
+    next(only)
+    assert only.send(took(time_s)).mapping.label != BASELINE  # no others are
     late = replayed(msgspec.structs.replace(region(), instance=MANY, tries_left=1), PRIOR, 0, TOPOLOGY)
     next(late)
     if another:  # is asked for at once
