@@ -203,7 +203,7 @@ int main(int count, char **line) {
         printf("%d", durations_main_is_next(&d));
         durations_add(&d, strtoull(line[n], NULL, 10) * 1000);
     }
-    printf(" %llu\\n", (unsigned long long)durations_mean_ns(&d, durations_main(&d)) / 1000);
+    printf(" %llu %d\\n", (unsigned long long)durations_mean_ns(&d, durations_main(&d)) / 1000, durations_vary(&d));
 }
 """
 
@@ -213,11 +213,55 @@ def test_it_is_known_when_a_long_instance_comes_next(tmp_path: Path) -> None:
     program = str(tmp_path / "lasted")
     subprocess.run([GCC, "-I", NATIVE, "-o", program, tmp_path / "lasted.c", NATIVE / "durations.c"], check=True)
     cycle = ["900", "200", "40", "10", "40", "200"]  # microseconds, down and up again
-    known, mean = plain([program, *(7 * cycle)]).stdout.split()
+    known, mean, vary = plain([program, *(7 * cycle)]).stdout.split()
     assert known[30:] == 2 * "100000"
     assert int(mean) == 900
+    assert vary == "1"
+    assert plain([program, "5000", *(9 * ["200"]), "390", "90"]).stdout.split()[1:] == ["200", "0"]  # the first is cold
     assert plain([program, "0", "99999999999", "99999999999"]).stdout.split()[1] == "99999999999"
-    assert plain([program]).stdout.split() == ["0"]
+    assert plain([program]).stdout.split() == ["0", "0"]
+
+
+COUNTED = """
+#include "threads_left.c"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static uint64_t before[MOST_WORDS];
+static void *child(void *unused) {
+    struct data data = {.function = dlsym(RTLD_DEFAULT, "GOMP_parallel")};
+    int lowered = 0, others = 0;
+    dl_iterate_phdr(look, &data);
+    copy_of(&data, before);
+    threads_left_forget(RTLD_DEFAULT);
+    for (size_t n = 0; n < data.words; n++) {
+        lowered += before[n] == 3 && data.first[n] == 1;
+        others += before[n] != data.first[n] && before[n] < 100 && data.first[n] < before[n];
+    }
+    printf("%d %d\\n", lowered, others);
+    exit(0);
+    return unused;
+}
+int main(void) {
+#pragma omp parallel num_threads(3)
+    {}
+    if (fork() == 0) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, child, NULL);
+        pause();
+    }
+    return wait(NULL) < 0;
+}
+"""
+
+
+def test_libgomp_counts_a_replay_s_threads_alone(tmp_path: Path) -> None:
+    (tmp_path / "counted.c").write_text(COUNTED)
+    program = tmp_path / "counted"
+    subprocess.run([GCC, "-fopenmp", "-I", NATIVE, "-o", program, tmp_path / "counted.c"], check=True)
+    assert plain([str(program)]).stdout == "1 1\n"
 
 
 PARSED = """
