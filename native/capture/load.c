@@ -76,14 +76,14 @@ static bool is_worth_it(struct seen *s) {
 }
 
 static void capture(struct region_call *call, struct seen *s) {
-    s->tries = durations_vary(&s->durations) ? s->tries + 1 : TRIES;
+    s->tries++;
     struct question question = {.instance = s->instances,
                                 .mean_ns = durations_mean_ns(&s->durations, durations_main(&s->durations)),
                                 .team = s->team,
                                 .process = (uint32_t)getpid(),
                                 .key = call->region->key,
                                 .offset = call->region->offset,
-                                .tries_left = TRIES - s->tries};
+                                .tries_left = durations_vary(&s->durations) ? TRIES - s->tries : 0};
     static struct job job;
     Dl_info where;
     if (dladdr(call->function, &where) && where.dli_fname)
