@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 import msgspec
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.watcher import CapturedRegion
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.next_run import next_run
@@ -21,6 +22,9 @@ CANDIDATES = 5
 
 CONFIRMING = 2
 """Further rounds of the mapping that gained most: of several the best one is often the luckiest."""
+
+FEWEST_REPLAYS = 3
+"""The baseline, another mapping, and the baseline again."""
 
 OTHER_CLASS = 2.0
 """A baseline replay that takes so many times what it stands for, or less by so much, is of another kind of instance."""
@@ -119,6 +123,19 @@ def replayed(
         if lowest > 0:
             break
     return unlike
+
+
+def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
+    """Return, of the instances of a region that were tried, the one most like those it stands for; None of none.
+
+    One that was replayed under the baseline alone, and passed over, comes after all others: it has no gains.
+    """
+
+    def unlike(one: CapturedRegion) -> tuple[bool, float]:
+        baseline_s = time_of(one.replays[0].outcome) if one.replays else math.nan
+        return len(one.replays) < FEWEST_REPLAYS, distance(baseline_s, tried[-1].asked.mean_s)
+
+    return min(tried, key=unlike, default=None)
 
 
 def gains_of(replays: Sequence[tuple[str, Outcome]]) -> tuple[Gain, ...]:

@@ -1,7 +1,6 @@
 """Runs a program once, with its regions replayed meanwhile, and says what came of it."""
 
 import logging
-import math
 import os
 import time
 from collections.abc import Generator, Iterable, Sequence
@@ -35,7 +34,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, distance, gains_of, replayed, time_of
+from numapredict.predictor.regions.choice import CANDIDATES, gains_of, of_most_use, replayed
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -201,12 +200,7 @@ def _regions(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -
 
 
 def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion]) -> ReplayedRegion:
-    """Return a region with the replays of the instance that is most like those it stands for, of those tried."""
-
-    def unlike(one: CapturedRegion) -> float:
-        return distance(time_of(one.replays[0].outcome), tried[-1].asked.mean_s) if one.replays else math.inf
-
-    captured = min(tried, key=unlike) if tried else None
+    captured = of_most_use(tried)
     share = region.time_s / whole_s if whole_s > 0 else 0.0
     replays = () if captured is None else tuple((one.mapping, one.outcome) for one in captured.replays)
     problem = ""

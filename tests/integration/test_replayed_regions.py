@@ -99,8 +99,8 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
     assert done.returncode == 0
     assert done.stdout.count("at the end") == 1  # what the program does at its end, no replay does
     (region,) = answer["regions"]
-    one = next(gain for gain in region["gains"] if gain["mapping"].startswith("1x1"))
-    assert one["problem"] == said
+    problems = {gain["problem"] for gain in region["gains"] if gain["mapping"].startswith("1x1")}
+    assert problems == {said}, answer
     assert region["gains"][0]["speedup"] == 1.0
 
 

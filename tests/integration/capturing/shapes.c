@@ -220,7 +220,7 @@ static void leaving(void) {
 
 /* Regions that cannot do with one thread. */
 static void alone(bool quits) {
-    for (int t = 0; t < TIMES; t++) {
+    for (int t = 0; t < 4 * TIMES; t++) {
 #pragma omp parallel
         {
 #pragma omp for

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.watcher import CapturedRegion, Replay
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import CANDIDATES, CONFIRMING, MANY, Gain, distance, gains_of, replayed
+from numapredict.predictor.regions.choice import (
+    CANDIDATES,
+    CONFIRMING,
+    MANY,
+    Gain,
+    distance,
+    gains_of,
+    of_most_use,
+    replayed,
+)
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.shapes import shape
@@ -175,3 +185,18 @@ def test_there_are_only_so_many_candidates() -> None:
         except StopIteration:
             break
     assert len(asked) == 1 + 2 * CANDIDATES
+
+
+def test_of_the_instances_tried_the_one_most_like_the_others_is_of_most_use_if_other_mappings_were_replayed() -> None:
+    def tried(*times_s: float) -> CapturedRegion:
+        made = tuple(
+            Replay(label, took(time_s)) for label, time_s in zip((BASELINE, HALF, BASELINE), times_s, strict=False)
+        )
+        return CapturedRegion(region(), made, 1.0)
+
+    alone, short, shorter, like, cut = tried(0.01), tried(0.002, 1, 1), tried(0.001, 1, 1), tried(0.012, 1, 1), tried()
+    assert of_most_use([shorter, short, alone]) == short
+    assert of_most_use([short, like, shorter, alone]) == like
+    assert of_most_use([cut, alone]) == alone
+    assert of_most_use([cut]) == cut
+    assert of_most_use([]) is None
