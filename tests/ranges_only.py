@@ -18,7 +18,8 @@ PARTS = (
         "memory/operators",
         "memory/ranges",
     ),
-    *("memory/range_table", "memory/sites", "memory/statics", "process/next_call", "process/system"),
+    *("memory/range_table", "memory/sites", "memory/statics"),
+    *("process/loaded_module", "process/next_call", "process/system"),
     "protection/mappings",
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))

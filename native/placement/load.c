@@ -12,6 +12,7 @@
 #include "policy/next_touch.h"
 #include "policy/pages.h"
 #include "policy/verify.h"
+#include "process/loaded_module.h"
 #include "process/next_call.h"
 #include "process/program.h"
 #include "process/settings.h"
@@ -175,6 +176,7 @@ __attribute__((constructor)) static void load(void) {
                                                 .end = end,
                                                 .wait = wait,
                                                 .barrier = barrier};
+    loaded_modules_look();
     regions_watch(s->work ? &at_work : &hooks);
     const bool parallel = program_is_parallel();
     if (s->report)

@@ -11,6 +11,7 @@
 #include "memory/ranges.h"
 #include "memory/sites.h"
 #include "memory/statics.h"
+#include "process/loaded_module.h"
 #include "process/next_call.h"
 #include "process/thread_slot.h"
 #include "protection/protection.h"
@@ -48,6 +49,7 @@ EXPORT void ranges_before_region(void) { heap_refresh(); }
 __attribute__((constructor)) static void load(void) {
     mark(MARK_HELLO, 0, 0, 0, 0); /* what follows is not the program's work */
     pthread_atfork(NULL, NULL, in_child);
+    loaded_modules_look();
     heap_prepare();
     ranges_watch(range_added, range_removed);
     ranges_wanted = true;

@@ -19,6 +19,7 @@ PARTS = (
     *("protection/arming", "protection/blocks", "protection/calls", "protection/delays", "protection/holds"),
     *("protection/masks", "protection/protection", "protection/signals"),
     *(
+        "process/loaded_module",
         "process/lock",
         "process/next_call",
         "process/other_threads",

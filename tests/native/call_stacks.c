@@ -4,6 +4,7 @@
  * Aborts at the first wrong answer. */
 #define _GNU_SOURCE
 #include "../../native/placement/memory/sites.h"
+#include "../../native/placement/process/loaded_module.h"
 #include "../../native/placement/stack/call_stack.h"
 #include "must.h"
 
@@ -96,6 +97,7 @@ int main(void) {
     static char other[1 << 16];
     const stack_t stack = {.ss_sp = other, .ss_size = sizeof other};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    loaded_modules_look();
     sigaction(SIGUSR1, &action, NULL);
     deeper(DEPTH, 0);
     MUST(sigaltstack(&stack, NULL) == 0);

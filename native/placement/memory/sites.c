@@ -4,6 +4,7 @@
 
 #include "../regions/spin.h"
 #include "memory/build_id.h"
+#include "process/loaded_module.h"
 #include "process/system.h"
 
 #include <dlfcn.h>
@@ -103,17 +104,17 @@ static const char *keep_locked(const char *path) {
     return copy;
 }
 
-static void identify_locked(const char *path, const struct dl_find_object *found) {
+static void identify_locked(const char *path, const struct loaded_module *found) {
     const size_t kept = kept_locked(path);
-    if (kept < module_count && !modules[kept].build_id_bytes)
-        modules[kept].build_id_bytes = build_id_of(found->dlfo_map_start, found->dlfo_map_end,
-                                                   found->dlfo_link_map->l_addr, modules[kept].build_id);
+    if (found->stays && kept < module_count && !modules[kept].build_id_bytes)
+        modules[kept].build_id_bytes =
+            build_id_of(found->start, found->end, found->base, modules[kept].build_id);
 }
 
 void site_identify(const char *path, const void *address) {
-    struct dl_find_object found;
+    struct loaded_module found;
     spin_lock(&lock);
-    if (_dl_find_object((void *)(uintptr_t)address, &found) == 0)
+    if (loaded_module_of(address, &found))
         identify_locked(path, &found);
     spin_unlock(&lock);
 }
@@ -136,12 +137,11 @@ const char *site_keep(const char *path) {
 /* Fill in a site; return false if there was no memory for the module's name. */
 static bool describe(struct site *site, const void *caller) {
     const uintptr_t at = (uintptr_t)caller - 1; /* inside the call: it may be its function's last */
-    struct dl_find_object found;
+    struct loaded_module found;
     site->module = "";
-    if (_dl_find_object((void *)at, &found) == 0) {
-        const struct link_map *map = found.dlfo_link_map;
-        const char *path = map->l_name && *map->l_name ? map->l_name : site_program();
-        site->offset = at - map->l_addr;
+    if (loaded_module_of((const void *)at, &found)) {
+        const char *path = *found.path ? found.path : site_program();
+        site->offset = at - found.base;
         site->outside = path != program && site_module_outside(path);
         if (!(site->module = keep_locked(path)))
             return false;
@@ -173,6 +173,10 @@ const struct site *site_of(const void *caller) {
     struct site *site = slot_for(caller, &known);
     if (known)
         return site;
+    /* It may have been loaded since. Not under the lock: the loader's own lock is waited for. */
+    struct loaded_module found;
+    if (!loaded_module_of((const char *)caller - 1, &found))
+        loaded_modules_look();
     spin_lock(&lock);
     site = slot_for(caller, &known);
     if (site && !known) {
@@ -186,9 +190,9 @@ const struct site *site_of(const void *caller) {
 }
 
 void site_allocator(const void *function) {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)(uintptr_t)function, &found) == 0)
-        allocator = (struct code){(uintptr_t)found.dlfo_map_start, (uintptr_t)found.dlfo_map_end};
+    struct loaded_module found;
+    if (loaded_module_of(function, &found))
+        allocator = (struct code){(uintptr_t)found.start, (uintptr_t)found.end};
 }
 
 bool site_in_allocator(const void *address) { return holds(&allocator, (uintptr_t)address); }

@@ -3,10 +3,10 @@
 #include "process/next_call.h"
 
 #include "../regions/spin.h"
+#include "process/loaded_module.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdint.h>
 
 #define LOCAL_SLOTS 4096
@@ -46,10 +46,13 @@ static void remember(const struct next_call *call, const void *caller, void *fun
 }
 
 static void *open_holder(const void *address, int more) {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)(uintptr_t)address, &found) != 0)
-        return NULL;
-    return dlopen(found.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD | more);
+    struct loaded_module found;
+    if (!loaded_module_of(address, &found)) {
+        loaded_modules_look(); /* it may have been loaded since */
+        if (!loaded_module_of(address, &found))
+            return NULL;
+    }
+    return dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD | more);
 }
 
 static void *in_scope_of(const void *caller, const char *name) {

@@ -1,7 +1,7 @@
 /* call_stack.h: the calls that led to an instruction, by the unwind tables of the loaded modules.
  *
  * Contract. Async-signal-safe: no lock, no allocation, no call of the unwinder's or the loader's functions
- * but _dl_find_object. The program's stack is read by system calls, which fail where it cannot be read: a
+ * but loaded_module_of's. The program's stack is read by system calls, which fail where it cannot be read: a
  * stack may lie anywhere, also in memory that is protected. Where a frame has no unwind table, or rules that
  * are more than offsets (System V ABI, DWARF 5 sec. 6.4), the stack ends there. Each step leads to a higher
  * address, and there are at most MOST_STEPS. errno is kept.

@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "stack/frame_rules.h"
 
-#include <dlfcn.h>
+#include "process/loaded_module.h"
+
 #include <string.h>
 
 #define FDE_SIGNED_4 0x1b   /* relative to its own place */
@@ -129,11 +130,11 @@ static bool read_entry(struct part p, const unsigned char *lowest, uintptr_t ins
 
 /* By the sorted table in .eh_frame_hdr. */
 static bool find_entry(uintptr_t instruction, struct entry *entry) {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)instruction, &found) != 0 || !found.dlfo_eh_frame)
+    struct loaded_module found;
+    if (!loaded_module_of((const void *)instruction, &found) || !found.frames)
         return false;
-    const unsigned char *const lowest = found.dlfo_map_start, *const end = found.dlfo_map_end;
-    const unsigned char *const head = found.dlfo_eh_frame;
+    const unsigned char *const lowest = (const unsigned char *)found.start;
+    const unsigned char *const end = (const unsigned char *)found.end, *const head = found.frames;
     struct part p = {head, end, head < lowest || head >= end};
     const uint64_t version = fixed(&p, 1), frame = fixed(&p, 1), count = fixed(&p, 1), table = fixed(&p, 1);
     if (version != 1 || count != COUNT_4 || table != TABLE_SIGNED_4)
