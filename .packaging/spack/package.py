@@ -25,7 +25,7 @@ class PyNumapredict(PythonPackage):
 
     version("0.1.0")
 
-    # The preload library and the tracer know x86-64 only, and glibc's _dl_find_object came with 2.35.
+    # The preload library and the tracer know x86-64 only.
     requires("target=x86_64:", msg="numapredict places and traces programs on x86-64 only")
     requires("platform=linux", msg="numapredict needs Linux")
 

@@ -105,7 +105,7 @@ static inline uint32_t known_part(const uint32_t *restrict entries, const uint32
 static void solve_level(const struct levels *levels, const uint32_t *entries, size_t level, size_t by) {
     const size_t first = levels->first[by], end = levels->first[by + 1];
     const size_t units = levels->first[level + 1] / UNIT_ROWS;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = levels->first[level] / UNIT_ROWS; unit < units; unit++)
         for (size_t row = unit * UNIT_ROWS; row < (unit + 1) * UNIT_ROWS; row++)
             levels->rows[row] -= known_part(entries + row * ENTRIES, levels->rows, first, end);
@@ -115,7 +115,7 @@ static void levels_iterate(void *state, int iteration) {
     const struct levels *levels = state;
     const size_t units = levels->first[LEVELS] / UNIT_ROWS;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < units; unit++)
         for (size_t row = unit * UNIT_ROWS; row < (unit + 1) * UNIT_ROWS; row++)
             levels->rows[row] = levels->rows[row] * SCALE + (uint32_t)iteration;

@@ -70,7 +70,7 @@ static inline uint32_t kind_of(uint32_t key, int iteration, uint32_t kinds) {
 
 static void count_few(struct merge *merge, int iteration) {
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < merge->units; unit++) {
         uint32_t counts[FEW_KINDS] = {0};
         for (size_t i = unit * UNIT_KEYS; i < (unit + 1) * UNIT_KEYS; i++)
@@ -83,7 +83,7 @@ static void count_few(struct merge *merge, int iteration) {
 
 static void count_many(struct merge *merge, int iteration) {
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t block = 0; block < merge->units / BLOCK_UNITS; block++) {
         uint32_t counts[MANY_KINDS] = {0};
         const size_t first = block * BLOCK_UNITS * UNIT_KEYS;
@@ -97,7 +97,7 @@ static void count_many(struct merge *merge, int iteration) {
 
 static void look_up(const struct merge *merge, int iteration) {
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < merge->units; unit++)
         for (size_t i = unit * UNIT_KEYS; i < (unit + 1) * UNIT_KEYS; i++) {
             const uint32_t key = merge->keys[i];

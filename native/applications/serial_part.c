@@ -72,7 +72,7 @@ static void *parts_create(const struct codelet_setup *setup) {
 
 static void advance(const struct parts *parts) {
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < parts->units; unit++)
         for (size_t i = unit * UNIT_CELLS; i < (unit + 1) * UNIT_CELLS; i++)
             parts->cells[i] = parts->cells[i] * MULTIPLIER + INCREMENT;
@@ -92,7 +92,7 @@ static void walk(const struct parts *parts, int iteration) {
 
 static void add_table(const struct parts *parts) {
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < parts->units; unit++)
         for (size_t i = unit * UNIT_CELLS; i < (unit + 1) * UNIT_CELLS; i++)
             parts->sums[i] += parts->table[unit] ^ parts->cells[i];
@@ -101,7 +101,7 @@ static void add_table(const struct parts *parts) {
 static uint64_t marks_of(const struct parts *parts) {
     uint64_t marks = 0;
 #pragma omp parallel
-#pragma omp for schedule(runtime) reduction(+ : marks)
+#pragma omp for schedule(monotonic : runtime) reduction(+ : marks)
     for (size_t unit = 0; unit < parts->units; unit++)
         marks += parts->table[unit] & 1;
     return marks;

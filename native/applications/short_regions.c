@@ -90,7 +90,7 @@ static void differences(const struct ring *ring, uint32_t *restrict to, const ui
                         size_t offset) {
     const size_t units = ring->cells / UNIT_CELLS, last = ring->cells - 1;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < units; unit++)
         for (size_t i = unit * UNIT_CELLS; i < (unit + 1) * UNIT_CELLS; i++)
             to[i] = from[(i + offset) & last] - from[(i + offset - 1) & last];
@@ -99,7 +99,7 @@ static void differences(const struct ring *ring, uint32_t *restrict to, const ui
 static void exchange(const struct ring *ring, const uint32_t *restrict change) {
     const size_t units = ring->cells / UNIT_CELLS;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < units; unit++)
         for (size_t i = unit * UNIT_CELLS; i < (unit + 1) * UNIT_CELLS; i++)
             ring->state[i] += EXCHANGE * change[i];
@@ -110,7 +110,7 @@ static void heat_material(const struct ring *ring, size_t material) {
     const size_t end = first_member(ring, material + 1) / UNIT_CELLS;
     const uint32_t weight = weight_of(material);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = first; unit < end; unit++)
         for (size_t place = unit * UNIT_CELLS; place < (unit + 1) * UNIT_CELLS; place++) {
             const uint32_t cell = ring->members[place];
@@ -122,7 +122,7 @@ static uint32_t total_of(const struct ring *ring) {
     const size_t units = ring->cells / UNIT_CELLS;
     uint32_t total = 0;
 #pragma omp parallel
-#pragma omp for schedule(runtime) reduction(+ : total)
+#pragma omp for schedule(monotonic : runtime) reduction(+ : total)
     for (size_t unit = 0; unit < units; unit++)
         for (size_t i = unit * UNIT_CELLS; i < (unit + 1) * UNIT_CELLS; i++)
             total += ring->state[i];

@@ -138,10 +138,10 @@ static void adi_iterate(void *state, int iteration) {
     const double weight = weight_of(iteration);
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t plane = 0; plane < adi->planes; plane++)
             invert_plane(adi, plane);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t plane = 0; plane < adi->planes; plane++)
             add_plane(adi, plane, weight);
     }

@@ -152,7 +152,7 @@ static void alignment_iterate(void *state, int iteration) {
     for (size_t diagonal = 0; diagonal < 2 * tiles - 1; diagonal++) {
         const size_t first = diagonal < tiles ? 0 : diagonal - tiles + 1;
         const size_t end = diagonal < tiles ? diagonal + 1 : tiles;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t row = first; row < end; row++)
             fill_tile(alignment, row, diagonal - row, bonus);
     }
@@ -320,7 +320,7 @@ static void paths_iterate(void *state, int iteration) {
         const int32_t *from = group % 2 ? paths->next : paths->reached;
         int32_t *to = group % 2 ? paths->reached : paths->next;
         const size_t row = (start + group * GROUP) % paths->rows;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < paths->blocks; block++) {
             const size_t cell = cell_of(paths, 0, block);
             descend(paths, row, block, group ? from + cell : nowhere + GROUP + 1, to + cell);

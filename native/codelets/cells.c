@@ -134,7 +134,7 @@ static void cells_iterate(void *state, int iteration) {
     const size_t n = cells->n;
     const double time_step = time_step_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t row = 0; row < n * n; row++)
         for (size_t column = 0; column < n; column++) {
             const size_t at[3] = {column, row % n, row / n};

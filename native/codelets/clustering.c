@@ -114,7 +114,7 @@ static void kmeans_iterate(void *state, int iteration) {
 #pragma omp parallel
     {
         struct tally own = {0};
-#pragma omp for schedule(runtime) nowait
+#pragma omp for schedule(monotonic : runtime) nowait
         for (size_t unit = 0; unit < kmeans->points / KMEANS_UNIT; unit++)
             for (size_t point = unit * KMEANS_UNIT; point < (unit + 1) * KMEANS_UNIT; point++) {
                 const float *features = kmeans->features + point * FEATURES;

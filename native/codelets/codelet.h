@@ -4,9 +4,10 @@
  * mapping. Contracts, valid for every codelet:
  *
  * - iterate() runs the kernel once: one parallel region, the only one of its codelet apart from the
- * initialisation. Its loops are worksharing loops with schedule(runtime) over units of work (rows, planes,
- * blocks), never single elements, so that every schedule is usable. Only where the pattern is another way to
- * share work do nested teams (stream_teams.c) or tasks (tasks.c) take the place of the loops.
+ * initialisation. Its loops are worksharing loops with schedule(monotonic : runtime) over units of work
+ * (rows, planes, blocks), never single elements, so that every schedule is usable; without "monotonic" they
+ * would call what gcc 8's libgomp has not. Only where the pattern is another way to share work do nested
+ * teams (stream_teams.c) or tasks (tasks.c) take the place of the loops.
  * - The data depends on the size and the seed alone, and the result also on the number of iterations. Neither
  * depends on the number of threads, the schedule or the initialisation. Sums across threads are therefore
  * sums of integers, or of multiples of a power of two that are exact in any order (see struct generator).

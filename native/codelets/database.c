@@ -169,7 +169,7 @@ static void tree_iterate(void *state, int iteration) {
     const struct tree *tree = state;
     const uint32_t twist = twist_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < tree->units; unit++)
         for (size_t i = unit * UNIT; i < (unit + 1) * UNIT; i++)
             tree->answers[i] += look_up(tree, wanted_of(tree, tree->lookups[i] ^ twist));

@@ -92,7 +92,7 @@ static void product_iterate(void *state, int iteration) {
     const struct product *product = state;
     const size_t n = product->n, width = product->panel, panel = (size_t)iteration % (n / width) * width;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t tile = 0; tile < n / TILE_ROWS; tile++)
         for (size_t column = 0; column < n; column += TILE_COLUMNS)
             for (size_t row = tile * TILE_ROWS; row < (tile + 1) * TILE_ROWS; row++)
@@ -213,7 +213,7 @@ static void transposition_iterate(void *state, int iteration) {
     const size_t n = transposition->n;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t row = 0; row < n; row += TILE)
         for (size_t column = 0; column < n; column += TILE)
             transpose_tile(transposition->columns + column * n + row, transposition->rows + row * n + column,

@@ -144,7 +144,7 @@ static void factors_iterate(void *state, int iteration) {
     const double scale = scale_of(iteration);
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t strip = 0; strip < n / STRIP; strip++)
             scale_strip(factors->lu + strip * STRIP * n, factors->a + strip * STRIP * n, STRIP * n, scale);
         for (size_t left = n; left > 0; left -= BLOCK) {
@@ -153,13 +153,13 @@ static void factors_iterate(void *state, int iteration) {
             const size_t columns = left - BLOCK, blocks = columns / BLOCK, strips = columns / STRIP;
 #pragma omp single
             factor_diagonal(corner, n);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
             for (size_t unit = 0; unit < blocks + strips; unit++)
                 if (unit < blocks)
                     solve_right(right + unit * BLOCK, corner, n);
                 else
                     solve_below(below + (unit - blocks) * STRIP * n, corner, n);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
             for (size_t strip = 0; strip < strips; strip++)
                 update_strip(below + strip * STRIP * n, right, columns, n);
         }

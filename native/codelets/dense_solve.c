@@ -158,7 +158,7 @@ static void substitution_iterate(void *state, int iteration) {
     const struct substitution *substitution = state;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t panel = 0; panel < PANELS; panel++)
         solve_panel(substitution, panel, scale);
 }

@@ -211,13 +211,13 @@ static void facility_iterate(void *state, int iteration) {
     {
         double *row = facility->rows + (size_t)omp_get_thread_num() * ROW;
         memset(row, 0, ROW * sizeof *row);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < units; unit++)
             weigh(facility, unit, facility->point[candidate].coordinates, row);
 #pragma omp single
         decide(facility, omp_get_num_threads());
         if (facility->pays) {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
             for (size_t unit = 0; unit < units; unit++)
                 move(facility, unit, candidate);
         }

@@ -112,7 +112,7 @@ static void components_iterate(void *state, int iteration) {
     bool changes[2] = {true, true}; /* of the round before, and of this one, by turns */
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < units; unit++)
             label_anew(components, unit);
         for (int round = 0; changes[round % 2]; round++) {
@@ -120,11 +120,11 @@ static void components_iterate(void *state, int iteration) {
             bool own = false;
 #pragma omp single
             *changed = false; /* read last before the barriers of the round before */
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
             for (size_t unit = 0; unit < units; unit++)
                 if (unit % LEFT_OUT != left_out)
                     own |= hook(components, unit);
-#pragma omp for schedule(runtime) nowait
+#pragma omp for schedule(monotonic : runtime) nowait
             for (size_t unit = 0; unit < units; unit++)
                 own |= jump(components, unit);
             if (own)

@@ -89,13 +89,13 @@ static void paths_iterate(void *state, int iteration) {
     const size_t units = paths->graph.vertices / GRAPH_UNIT;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < units; unit++)
             for (size_t vertex = unit * GRAPH_UNIT; vertex < (unit + 1) * GRAPH_UNIT; vertex++)
                 atomic_store_explicit(&paths->distances[vertex],
                                       distance_before(paths->origins[vertex], iteration),
                                       memory_order_relaxed);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < units; unit++)
             for (size_t vertex = unit * GRAPH_UNIT; vertex < (unit + 1) * GRAPH_UNIT; vertex++)
                 relax(paths, vertex, iteration);

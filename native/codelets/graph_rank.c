@@ -102,7 +102,7 @@ static void ranking_iterate(void *state, int iteration) {
     struct ranking *ranking = state;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < ranking->graph.vertices / GRAPH_UNIT; unit++)
         for (size_t vertex = unit * GRAPH_UNIT; vertex < (unit + 1) * GRAPH_UNIT; vertex++)
             pull(ranking, vertex);

@@ -110,7 +110,7 @@ static void search_iterate(void *state, int iteration) {
     {
         uint32_t found[BUFFER]; /* appended in one piece, so that threads seldom meet at the counter */
         size_t count = 0;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < (search->frontier_length + UNIT - 1) / UNIT; unit++)
             for (size_t place = unit * UNIT; place < (unit + 1) * UNIT && place < search->frontier_length;
                  place++) {

@@ -142,7 +142,7 @@ static void triangles_iterate(void *state, int iteration) {
 #pragma omp parallel
     {
         uint64_t own = 0;
-#pragma omp for schedule(runtime) nowait
+#pragma omp for schedule(monotonic : runtime) nowait
         for (size_t unit = 0; unit < graph->vertices / GRAPH_UNIT; unit++)
             for (size_t vertex = unit * GRAPH_UNIT + part; vertex < (unit + 1) * GRAPH_UNIT; vertex += PARTS)
                 own += triangles_at(graph, vertex);

@@ -124,10 +124,10 @@ static void build_iterate(void *state, int iteration) {
         struct slot *const slots = build->slots; /* not read again after each atomic */
         const uint32_t *const words = build->words;
         const int bits = build->bits;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < build->units; unit++)
             clear(build, unit);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < build->units; unit++)
             for (size_t i = unit * KEYS_UNIT; i < (unit + 1) * KEYS_UNIT; i++)
                 count_key(slots, bits, key_of(words[i], twist, bits));
@@ -320,7 +320,7 @@ static void join_iterate(void *state, int iteration) {
     const struct join *join = state;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < join->units; unit++) {
         uint64_t count = 0, sum = 0;
         for (size_t i = unit * TUPLES_UNIT; i < (unit + 1) * TUPLES_UNIT; i++) {

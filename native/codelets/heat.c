@@ -121,7 +121,7 @@ static void chip_iterate(void *state, int iteration) {
     const size_t n = chip->n, last = n - 1;
     const float air = AIR + (float)warmer(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t row = 0; row < n; row++) {
         const float *restrict here = chip->front + row * n, *restrict power = chip->power + row * n;
         const float *restrict above = chip->front + before(row) * n;

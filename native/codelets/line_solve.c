@@ -229,7 +229,7 @@ static void lines_iterate(void *state, int iteration) {
     const struct lines *lines = state;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < lines->units; unit++)
         for (size_t line = 0; line < lines->lines_in_unit; line++)
             solve_line(lines, unit * lines->unit_stride + line * lines->line_stride, scale);

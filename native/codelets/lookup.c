@@ -197,7 +197,7 @@ static inline void look_up(const struct lookup *lookup, uint32_t word, struct su
 static void lookup_iterate(void *state, int iteration) {
     const struct lookup *lookup = state;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < lookup->units; unit++) {
         uint32_t words[UNIT];
         struct sums sums = {.sections = {0}};

@@ -256,11 +256,11 @@ static void mesh_iterate(void *state, int iteration) {
     const double yielding = yielding_of(iteration);
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < mesh->units; unit++)
             for (size_t number = first_element(mesh, unit); number < first_element(mesh, unit + 1); number++)
                 press(mesh, number);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < mesh->units; unit++)
             for (size_t node = first_node(mesh, unit); node < first_node(mesh, unit + 1); node++)
                 shift(mesh, node, yielding);

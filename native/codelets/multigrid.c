@@ -107,7 +107,7 @@ static void restrict_iterate(void *state, int iteration) {
     const struct levels *levels = state;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t plane = 1; plane < levels->planes; plane++)
         for (size_t row = 1; row < levels->n; row++)
             restrict_row(levels->coarse + coarse_index(levels, plane, row, 0),
@@ -199,7 +199,7 @@ static void prolong_iterate(void *state, int iteration) {
     const struct levels *levels = state;
     const double times = times_added(iteration + 1) - times_added(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t plane = 0; plane < levels->planes - 1; plane++)
         prolong_plane(levels, plane, times);
 }

@@ -100,7 +100,7 @@ static void records_iterate(void *state, int iteration) {
     {
         uint64_t own[NEAREST];
         memset(own, 0xff, sizeof own);
-#pragma omp for schedule(runtime) nowait
+#pragma omp for schedule(monotonic : runtime) nowait
         for (size_t unit = 0; unit < records->count / UNIT; unit++)
             search_unit(records, unit, place, own);
 #pragma omp critical(nearest_merge)

@@ -182,7 +182,7 @@ static void push_iterate(void *state, int iteration) {
     const struct push *push = state;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < push->units; unit++) {
         const size_t first_plane = plane_of(push, unit);
         for (size_t i = unit * UNIT; i < (unit + 1) * UNIT; i++)

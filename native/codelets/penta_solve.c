@@ -183,7 +183,7 @@ static void penta_iterate(void *state, int iteration) {
     const struct penta *penta = state;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t z = 0; z < penta->nz; z++)
         for (size_t y = 0; y < penta->ny; y++) {
             const size_t first = (z * penta->ny + y) * penta->nx;

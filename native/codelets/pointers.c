@@ -93,7 +93,7 @@ static void chase_iterate(void *state, int iteration) {
     const size_t steps = chase->length / PARTS;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t segment = 0; segment < chase->segments; segment++) {
         struct walk walk = chase->walks[segment];
         for (size_t step = 0; step < steps; step++) {

@@ -97,7 +97,7 @@ static void pairs_iterate(void *state, int iteration) {
     const struct pairs *pairs = state;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t stretch = 0; stretch < pairs->stretches; stretch++)
         count_pairs(&pairs->table[stretch], pairs->jump);
 }

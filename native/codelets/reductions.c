@@ -80,7 +80,7 @@ static void counts_iterate(void *state, int iteration) {
 #pragma omp parallel
     {
         uint32_t own[OWN_BINS] = {0};
-#pragma omp for schedule(runtime) nowait
+#pragma omp for schedule(monotonic : runtime) nowait
         for (size_t unit = 0; unit < counts->units; unit++)
             for (size_t i = unit * UNIT; i < (unit + 1) * UNIT; i++) {
                 const uint32_t value = counts->input[i];
@@ -228,10 +228,10 @@ static void reduction_iterate(void *state, int iteration) {
     const struct reduction *reduction = state;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t part = 0; part < PARTS; part++)
             write_part(reduction, part, iteration);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < reduction->length / BLOCK; block++)
             add_block(reduction, block);
     }

@@ -141,7 +141,7 @@ static void seidel_iterate(void *state, int iteration) {
 #pragma omp parallel
     for (size_t number = 0; number < diagonals_of(seidel); number++) {
         const struct diagonal diagonal = diagonal_of(seidel, number);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < diagonal.count; unit++)
             relax_tile(seidel, diagonal.first_row + unit, number - diagonal.first_row - unit);
     }
@@ -320,7 +320,7 @@ static void chessboard_iterate(void *state, int iteration) {
     (void)iteration;
 #pragma omp parallel
     for (size_t colour = RED; colour < COLOURS; colour++) {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t plane = 1; plane < board->planes - 1; plane++)
             relax_plane(board, plane, colour);
     }

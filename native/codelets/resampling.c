@@ -198,7 +198,7 @@ static void filter_iterate(void *state, int iteration) {
     uint64_t total = 0, offset = 0;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < filter->units; unit++)
             observe(filter, unit, iteration);
 #pragma omp single
@@ -206,10 +206,10 @@ static void filter_iterate(void *state, int iteration) {
             total = add_up(filter);
             offset = offset_of(filter, total, iteration);
         }
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < filter->units; unit++)
             accumulate(filter, unit);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < filter->units; unit++)
             resample(filter, unit, total, offset);
     }

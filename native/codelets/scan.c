@@ -99,12 +99,12 @@ static void scan_iterate(void *state, int iteration) {
     const int shift = shift_of(iteration);
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < scan->blocks; block++)
             sum_block(scan, block, shift);
 #pragma omp single
         scan_before(scan);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < scan->blocks; block++)
             scan_block(scan, block, shift);
     }

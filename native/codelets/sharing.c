@@ -118,7 +118,7 @@ static uint64_t places_start(const struct table *table, int iteration, size_t un
 static void table_iterate(void *state, int iteration) {
     const struct table *table = state;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < table->units; unit++) {
         uint64_t x = places_start(table, iteration, unit);
         for (size_t i = unit * UNIT_RESULTS; i < (unit + 1) * UNIT_RESULTS; i++) {
@@ -231,7 +231,7 @@ static void counters_iterate(void *state, int iteration) {
     const struct counters *counters = state;
 #pragma omp parallel
     for (size_t round = 0; round < ROUNDS; round++) {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < counters->units; unit++) {
             uint64_t *counts = counters->counts + column_of(counters, unit);
             uint64_t x = events_start(counters, iteration, round, unit);

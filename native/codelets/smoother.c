@@ -100,7 +100,7 @@ static void smoother_iterate(void *state, int iteration) {
     const size_t n = smoother->n;
     const double scale = scale_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t plane = 1; plane < smoother->planes - 1; plane++)
         for (size_t row = 1; row < n - 1; row++)
             smooth_row(smoother, (plane * n + row) * n, scale);

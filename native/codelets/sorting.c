@@ -116,16 +116,16 @@ static void ranking_iterate(void *state, int iteration) {
     {
         uint32_t *own = ranking->own[omp_get_thread_num()];
         memset(own, 0, sizeof *ranking->own);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < ranking->units; unit++)
             for (size_t i = unit * KEY_UNIT; i < (unit + 1) * KEY_UNIT; i++)
                 own[ranking->keys[i]]++;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < BIN_BLOCKS; block++)
             merge_bins(ranking, block, omp_get_num_threads());
 #pragma omp single
         scan_counts(ranking->blocks, BIN_BLOCKS);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < ranking->units; unit++)
             for (size_t i = unit * KEY_UNIT; i < (unit + 1) * KEY_UNIT; i++) {
                 const uint32_t key = ranking->keys[i];
@@ -282,15 +282,15 @@ static void radix_iterate(void *state, int iteration) {
     const int shift = iteration % KEY_DIGITS * DIGIT_BITS;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < radix->units; unit++)
             count_unit(radix, unit, shift);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t digit = 0; digit < DIGITS; digit += DIGIT_GROUP)
             place_digits(radix, digit);
 #pragma omp single
         scan_counts(radix->starts, DIGITS);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < radix->units; unit++)
             scatter_unit(radix, unit, shift);
     }

@@ -95,7 +95,7 @@ static void sparse_iterate(void *state, int iteration) {
     struct sparse *sparse = state;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < sparse->rows / UNIT; unit++)
         for (size_t row = unit * UNIT; row < (unit + 1) * UNIT; row++) {
             double sum = 0;

@@ -155,7 +155,7 @@ static void image_iterate(void *state, int iteration) {
     (void)iteration;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime) reduction(+ : sum, squares)
+#pragma omp for schedule(monotonic : runtime) reduction(+ : sum, squares)
         for (size_t row = 0; row < n; row++)
             for (size_t column = 0; column < n; column++) {
                 const int64_t quanta = (int64_t)(image->brightness[row * n + column] * QUANTA);
@@ -163,10 +163,10 @@ static void image_iterate(void *state, int iteration) {
                 squares += quanta * quanta;
             }
         const double speckle = speckle_of(n * n, sum, squares);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t row = 0; row < n; row++)
             weigh_row(image, row, speckle);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t row = 0; row < n; row++)
             diffuse_row(image, row);
     }

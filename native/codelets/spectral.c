@@ -123,7 +123,7 @@ static void spectrum_iterate(void *state, int iteration) {
     const size_t half = spectrum->n >> (pass + 1);
     const double *steps = spectrum->steps[pass * CHUNK];
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t chunk = 0; chunk < spectrum->n / 2 / CHUNK; chunk++) {
         const size_t block = chunk * CHUNK / half, offset = chunk * CHUNK % half;
         double *low = spectrum->z[block * 2 * half + offset];
@@ -298,7 +298,7 @@ static void cube_iterate(void *state, int iteration) {
     struct cube *cube = state;
     const double factor = magnitude(iteration + 1) / magnitude(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < cube_units(cube); unit++)
         transpose_unit(cube, unit, factor);
     complex_number *transposed = cube->back;

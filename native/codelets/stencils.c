@@ -93,7 +93,7 @@ static void jacobi_iterate(void *state, int iteration) {
     const size_t n = jacobi->n;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t row = 1; row < n - 1; row++) {
         const double *restrict here = jacobi->front + row * n;
         const double *restrict above = here - n, *restrict below = here + n;
@@ -219,7 +219,7 @@ static void rhs_iterate(void *state, int iteration) {
     const ptrdiff_t along_x = COMPONENTS, along_y = along_x * (ptrdiff_t)n, along_z = along_y * (ptrdiff_t)n;
     const double time_step = time_step_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t plane = REACH; plane < rhs->planes - REACH; plane++)
         for (size_t row = REACH; row < n - REACH; row++)
             for (size_t column = REACH; column < n - REACH; column++) {

@@ -89,7 +89,7 @@ static void *stream_create(const struct codelet_setup *setup, const struct opera
 static void stream_iterate(void *state, int iteration) {
     const struct stream *stream = state;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t block = 0; block < stream->blocks; block++)
         stream->operation->run(stream, block * BLOCK, iteration);
 }

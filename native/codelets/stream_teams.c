@@ -140,7 +140,7 @@ static int outer_team_of(int threads) {
 static void step_by_inner_team(const struct streams *streams, size_t first, size_t end, int threads,
                                size_t step) {
 #pragma omp parallel num_threads(threads)
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t block = first; block < end; block++)
         make_step(streams, block, step);
 }
@@ -188,7 +188,7 @@ static void twisted_iterate(void *state, int iteration) {
 #pragma omp parallel
     for (size_t step = 0; step < TWISTED_STEPS; step++) {
         const size_t shift = step < OWN_STEPS ? 0 : streams->blocks / 2;
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t unit = 0; unit < streams->blocks; unit++)
             make_step(streams, (unit + shift) % streams->blocks, (size_t)iteration * TWISTED_STEPS + step);
     }
@@ -226,7 +226,7 @@ static void imbalanced_iterate(void *state, int iteration) {
     const struct streams *streams = state;
 #pragma omp parallel
     for (size_t step = 0; step < MOST_STEPS; step++)
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t block = 0; block < streams->blocks; block++) {
             const size_t steps = steps_of(streams, block);
             if (step < steps)

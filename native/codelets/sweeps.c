@@ -172,7 +172,7 @@ static void box_2d_iterate(void *state, int iteration) {
     const size_t columns = sweep->shape.columns;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t row = 1; row < sweep->shape.slabs - 1; row++) {
         const double *restrict here = sweep->front + row * columns;
         const double *restrict above = here - columns, *restrict below = here + columns;
@@ -221,7 +221,7 @@ static void star_3d_iterate(void *state, int iteration) {
     const size_t rows = sweep->shape.rows, columns = sweep->shape.columns, plane = rows * columns;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t slab = 1; slab < sweep->shape.slabs - 1; slab++)
         for (size_t row = 1; row < rows - 1; row++) {
             const double *restrict here = sweep->front + slab * plane + row * columns;
@@ -282,7 +282,7 @@ static void box_3d_iterate(void *state, int iteration) {
     const size_t rows = sweep->shape.rows, columns = sweep->shape.columns, plane = rows * columns;
     (void)iteration;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t slab = 1; slab < sweep->shape.slabs - 1; slab++)
         for (size_t row = 1; row < rows - 1; row++) {
             const double *restrict here = sweep->front + slab * plane + row * columns;

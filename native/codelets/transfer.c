@@ -94,7 +94,7 @@ static void copy_iterate(void *state, int iteration) {
     const struct transfer *transfer = state;
     const size_t length = transfer->piece;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t block = 0; block < transfer->blocks; block++) {
         uint32_t *restrict target = transfer->target + block * PIECES * length;
         const uint32_t *restrict source = transfer->source + block * PIECES * length;
@@ -142,7 +142,7 @@ static void set_iterate(void *state, int iteration) {
     const struct transfer *transfer = state;
     const size_t pieces = transfer->blocks * PIECES, length = transfer->piece;
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t block = 0; block < transfer->blocks; block++)
         for (size_t piece = block * PIECES; piece < (block + 1) * PIECES; piece++) {
             const uint64_t hash =

@@ -87,10 +87,10 @@ static void dot_iterate(void *state, int iteration) {
     (void)iteration;
 #pragma omp parallel
     {
-#pragma omp for schedule(runtime) reduction(+ : products)
+#pragma omp for schedule(monotonic : runtime) reduction(+ : products)
         for (size_t unit = 0; unit < dot->units; unit++)
             products += dot_unit(dot->left + unit * UNIT, dot->right + unit * UNIT);
-#pragma omp for schedule(runtime) reduction(+ : squares)
+#pragma omp for schedule(monotonic : runtime) reduction(+ : squares)
         for (size_t unit = 0; unit < dot->units; unit++)
             squares += dot_unit(dot->right + unit * UNIT, dot->right + unit * UNIT);
     }
@@ -189,7 +189,7 @@ static void axpy_iterate(void *state, int iteration) {
     const struct axpy *axpy = state;
     const double alpha = alpha_of(iteration);
 #pragma omp parallel
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
     for (size_t unit = 0; unit < axpy->units; unit++) {
         double *restrict x = axpy->x + unit * UNIT, *restrict r = axpy->r + unit * UNIT;
         const double *restrict p = axpy->p + unit * UNIT, *restrict q = axpy->q + unit * UNIT;

@@ -178,7 +178,7 @@ static void sweep_iterate(void *state, int iteration) {
 #pragma omp parallel
     for (size_t number = 0; number < fronts; number++) {
         const struct front front = front_of(sweep, number);
-#pragma omp for schedule(runtime)
+#pragma omp for schedule(monotonic : runtime)
         for (size_t z = front.first; z < front.first + front.count; z++)
             sweep_row(sweep, number - z, z, scale);
     }
