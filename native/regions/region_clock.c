@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "region_clock.h"
 
+#include "file_status.h"
 #include "runtime.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ static void add_alone(uint64_t *counter, uint64_t value) { set(counter, *counter
 static bool make_room(int file) {
     struct rlimit most;
     struct stat status;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+    if (!file_status(file, &status) || !S_ISREG(status.st_mode))
         return false;
     if (status.st_size == sizeof(struct region_file))
         return true;

@@ -35,8 +35,10 @@ static _Atomic(void (*)(void *)) next_free = first_free;
 
 #define NEXT(function) atomic_load_explicit(&(function), memory_order_acquire)
 
-/* Finding the allocator may itself ask for memory (dlsym did, in older C libraries). */
-static THREAD_LOCAL bool finding;
+/* Finding the allocator may itself ask for memory (dlsym does, before glibc 2.34). volatile, because
+ * <dlfcn.h> says that dlsym calls nothing of this file (leaf), and the compiler then drops what is stored
+ * around it. */
+static THREAD_LOCAL volatile bool finding;
 static unsigned char arena[ARENA_BYTES] __attribute__((aligned(16)));
 static _Atomic size_t arena_used;
 

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -80,7 +81,7 @@ bool site_module_outside(const char *path) {
 const char *site_program(void) {
     /* A second thread writes the same value again. */
     if (!program[0]) {
-        const long got = syscall(SYS_readlink, "/proc/self/exe", program, sizeof program - 1);
+        const long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof program - 1);
         if (got <= 0)
             program[0] = '?';
     }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "memory/statics.h"
 
+#include "../regions/file_status.h"
 #include "memory/elf_objects.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"
@@ -15,7 +16,6 @@
 #include <link.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ static void *map_file(const char *path, size_t *bytes) {
     const int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return NULL;
-    if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
+    if (file_status(descriptor, &about) && S_ISREG(about.st_mode) && about.st_size > 0) {
         const long mapped = syscall(SYS_mmap, NULL, about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         file = mapped == -1 ? NULL : (void *)mapped;
         *bytes = (size_t)about.st_size;

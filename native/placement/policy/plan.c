@@ -2,13 +2,13 @@
 #define _GNU_SOURCE
 #include "policy/plan.h"
 
+#include "../regions/file_status.h"
 #include "process/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char first_line[] = "numaplace-plan 1\n";
@@ -31,7 +31,7 @@ static char *read_whole(const char *path, size_t *bytes) {
     struct stat about;
     char *text = NULL;
     *bytes = 0;
-    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0 &&
+    if (file >= 0 && file_status(file, &about) && about.st_size > 0 &&
         (text = system_memory((size_t)about.st_size + 1))) {
         while (*bytes < (size_t)about.st_size) {
             const ssize_t got = read(file, text + *bytes, (size_t)about.st_size - *bytes);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "process/slot_owner.h"
 
+#include "../regions/file_status.h"
 #include "../regions/spin.h"
 #include "process/settings.h"
 
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -94,7 +94,7 @@ static bool take_name(const char *run, int run_length, const char *level) {
     }
     struct stat status;
     holding = moved_up(file);
-    socket_number = fstat(holding, &status) == 0 ? status.st_ino : 0;
+    socket_number = file_status(holding, &status) ? status.st_ino : 0;
     return true;
 }
 
@@ -141,7 +141,7 @@ void slot_owner_after_fork(void) {
     struct stat status;
     const int before = errno;
     atomic_flag_clear(&asking);
-    if (holding >= 0 && fstat(holding, &status) == 0 && S_ISSOCK(status.st_mode) &&
+    if (holding >= 0 && file_status(holding, &status) && S_ISSOCK(status.st_mode) &&
         status.st_ino == socket_number)
         close(holding);
     holding = -1;
