@@ -26,6 +26,12 @@ def test_a_region_that_takes_longer_counts_against_the_others() -> None:
     assert [(one.share, one.of_all) for one in found.regions] == [(-0.75, -0.375), (0.5, 0.25)]
 
 
+def test_the_region_with_most_of_it_comes_first() -> None:
+    found = time_cost_of([{"a": 2.0, "b": 6.0}], [{"a": 1.0, "b": 3.0}], {})
+    assert found is not None
+    assert [one.of_all for one in found.regions] == [0.375, 0.125]
+
+
 def test_without_time_in_regions_there_is_no_share_of_it() -> None:
     assert time_cost_of([{"a": 0.0}], [{"a": 0.0}], {}) is None
     assert time_cost_of([], [], {}) is None
