@@ -24,7 +24,7 @@ FAULTS = {
     "rows.c": ("rows[]", 15, 21, 32),
     "mapped.c": ("wrong", 12, 18, 1),
     "grown.c": ("wrong", 18, 23, 6),
-    "class_new.cpp": ("wrong", 11, 14, 1),
+    "class_new.cpp": ("field.wrong", 11, 14, 1),
     "fortran.f90": ("wrong", 11, 15, 1),
 }
 CASES = [
