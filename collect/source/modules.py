@@ -76,6 +76,10 @@ class Modules:
             self._allocations[place] = self._module(place.module).allocation(place)
         return self._allocations[place]
 
+    def constructed(self, place: Place, frame: Frame) -> str | None:
+        """Return the variable that a frame of a place constructs in its line, None where none is known."""
+        return self._module(place.module).name_at(place, frame)
+
     def written_name(self, place: Place) -> str | None:
         """Return the array that the line of a place writes to, ``a or b`` of several, None where none is known."""
         return self._module(place.module).written_name(place)
@@ -149,7 +153,7 @@ class _Module:
     def allocation(self, place: Place) -> Allocation:
         frames = place.own_frames
         for frame in frames:
-            name = self._name_at(place, frame)
+            name = self.name_at(place, frame)
             if not self._returns(frame, name):
                 return Allocation(frame, name, "")
         outermost = frames[-1] if frames else Frame()
@@ -162,7 +166,7 @@ class _Module:
         bases = (base_of(name) for name in names if "[" in name)
         return " or ".join(dict.fromkeys(base for base in bases if base in known)) or None
 
-    def _name_at(self, place: Place, frame: Frame) -> str | None:
+    def name_at(self, place: Place, frame: Frame) -> str | None:
         """Return the variable that is declared in a frame's line or, by the source, assigned to there."""
         if not frame.known:
             return None

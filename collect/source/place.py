@@ -1,10 +1,13 @@
 """A place in the source: the functions, files and lines that an address of a module stands for."""
 
+import re
 from pathlib import PurePath
 
 import msgspec
 
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/", "/include/c++/")
+_ARGUMENTS = re.compile(r"<.*>")
+"""Of a template."""
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -24,6 +27,12 @@ class Frame(msgspec.Struct, frozen=True):
     def outlined(self) -> bool:
         """Return whether the function is the body of a parallel region, which the compiler made a function of."""
         return self.function is not None and ("._omp_fn." in self.function or "omp_outlined" in self.function)
+
+    @property
+    def is_constructor(self) -> bool:
+        """Return whether the function is a constructor in C++: ``Grid<double>::Grid``."""
+        names = _ARGUMENTS.sub("", self.function or "").partition("(")[0].split("::")
+        return len(names) > 1 and names[-1] == names[-2] != ""
 
     @property
     def of_the_system(self) -> bool:

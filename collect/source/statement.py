@@ -10,6 +10,9 @@ _WRITTEN = re.compile(rf"({_PATH})\s*(?<![=!<>])[+\-*/|&^]?=(?!=)")
 _BY_ADDRESS = re.compile(rf"\bposix_memalign\s*\(\s*(?:\([^()]*\)\s*)?&\s*({_PATH})")
 _FORTRAN = re.compile(rf"\ballocate\s*\((?:[^()]*::)?\s*({_NAME}(?:\s*%\s*{_NAME})*)", re.IGNORECASE)
 _FILLED = re.compile(rf"({_PATH})\s*\.\s*(?:resize|assign|reserve|push_back|emplace_back|insert)\s*\(")
+_MEMBER = re.compile(rf"[:,]\s*({_NAME})\s*[({{][^(){{}};]*?(?:\bnew\b|alloc\w*\s*\()")
+_MEMBERS = re.compile(r"(?:^|\))\s*:(?!:)")
+"""Where a constructor's list of members begins, as in ``Grid(long n) : cells(new double[n])``."""
 _DIRECTIVE = re.compile(r"\s*(?:#\s*pragma\s+omp|!\$omp)\b", re.IGNORECASE)
 _ALLOCATES = re.compile(r"alloc|\bnew\b|\bmmap\b|\bmemalign\b|\bmake_unique\b", re.IGNORECASE)
 _BEFORE = 4
@@ -48,6 +51,9 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
     if "=" not in statement:
         further = [one for match in _FORTRAN.finditer(statement) for one in _further(statement, match.end())]
         found, column = found + further, None if further else column  # gfortran has one column for all its calls
+    members = _MEMBERS.search(statement) if "?" not in statement else None
+    if members is not None:
+        found += [(match.start(1), match[1]) for match in _MEMBER.finditer(statement, members.start())]
     start = 0
     for part in re.split(r"([;,](?![^()]*\)))", statement):
         match = _ASSIGNED.search(part)

@@ -15,6 +15,7 @@ from numapredict.collect.terminal.command import JSON, Command
     answers=["numapredict.predictor.variables.variable:Variables"],
     examples={
         "numapredict variables --machine sandybridge-4x8 ./app": "Profile a run with a thread for each of its cores.",
+        "numapredict variables --time ./app": "Say which of them are worth fixing by the time that they cost.",
         "numapredict variables --profile app.profile": "Judge the profile that `run --profile` wrote.",
     },
 )
@@ -33,6 +34,12 @@ from numapredict.collect.terminal.command import JSON, Command
     help="Write where the pages of what is worth fixing should go, for `run --plan`; all others stay where they are.",
 )
 @click.option("--variable", "names", multiple=True, metavar="NAME", help="With --plan: only this one; repeatable.")
+@click.option(
+    "--time",
+    "in_time",
+    is_flag=True,
+    help="Say what each costs in time, too: by up to 15 further runs, modelled with --machine.",
+)
 @JSON
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=files)
 def variables(
@@ -41,6 +48,7 @@ def variables(
     profile: Path | None,
     plan: Path | None,
     names: tuple[str, ...],
+    in_time: bool,
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -53,4 +61,7 @@ def variables(
         raise click.UsageError("name a program to profile, or with --profile the profile of an earlier run")
     if names and plan is None:
         raise click.UsageError("--variable says what --plan FILE places: name the file, too")
-    print_answer(ask(Question(command, profile, machine, mapping, plan, names)), as_json, variables_in_words)
+    if in_time and profile is not None:
+        raise click.UsageError("--time runs the program again: name it instead of --profile")
+    question = Question(command, profile, machine, mapping, plan, names, in_time)
+    print_answer(ask(question), as_json, variables_in_words)

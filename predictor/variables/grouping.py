@@ -93,7 +93,7 @@ def _key(known: ProfiledRange, profile: Profile, modules: Modules) -> tuple[obje
     several = " or " in (allocation.name or "")
     site = allocation.frame if allocation.frame.known and not several else (place.module, place.offset)
     if allocation.name is not None or (known.stack and not allocation.through):
-        return site, allocation.name
+        return site, allocation.name, _object(known, place, allocation.frame, modules)
     first = _touching(_first_stack([known], profile, modules))
     if first is None:
         return site, None
@@ -109,6 +109,22 @@ def _site(known: ProfiledRange, modules: Modules) -> Place:
         if not by_name and not modules.allocation(place).through:
             return place if _is_own(place) else stack[0]
     return stack[0]
+
+
+def _object(known: ProfiledRange, place: Place, frame: Frame, modules: Modules) -> tuple[Frame, str | None] | None:
+    """Return the call of the constructor that allocates, and the variable that it makes; None without a constructor.
+
+    The arrays of several objects of a class are several variables.
+    """
+    if not frame.is_constructor:
+        return None
+    stack = [modules.place(*one) for one in known.stack]
+    outwards = [(place, one) for one in place.own_frames[place.own_frames.index(frame) + 1 :]]
+    if place in stack:
+        outwards += [(caller, one) for caller in stack[stack.index(place) + 1 :] for one in caller.own_frames]
+    calls = ((at, one) for at, one in outwards if one.known and not one.is_constructor and not one.of_the_system)
+    at, call = next(calls, (place, None))
+    return None if call is None else (call, modules.constructed(at, call))
 
 
 def _is_own(place: Place) -> bool:
@@ -171,6 +187,9 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, touc
     by_container = place.by_container
     place = msgspec.structs.replace(place, frames=frames)
     name = made.name or (modules.written_name(first) if first is not None else None)
+    constructed = _object(known, _site(known, modules), made.frame, modules) if made.name else None
+    if constructed is not None and constructed[1] and " or " not in constructed[1]:
+        name = f"{constructed[1]}.{name}"
     yield Found(kind, name, made.through, size_bytes, place, first, every, touches, by_container, stack, first_stack)
 
 

@@ -9,6 +9,8 @@ from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.program import Program
+from numapredict.native.errors import TracingError
+from numapredict.predictor.variables.time_cost import Times
 
 Nodes = npt.NDArray[np.int32]
 
@@ -20,20 +22,31 @@ def modelled_gains(
 
     Raises TracingError where the program cannot be traced.
     """
+    before, after = modelled_times(machine, program, placement, plans)
+    return tuple(None if each is None else sum(before.values()) / sum(each.values()) for each in after)
+
+
+def modelled_times(
+    machine: ModelledMachine, program: Program, placement: Placement, plans: Sequence[PagePlan]
+) -> tuple[Times, tuple[Times | None, ...]]:
+    """Return the seconds of each region, by its key, by first touch alone and by each plan; None as above.
+
+    Raises TracingError where the program cannot be traced, or where the trace saw no time in regions.
+    """
     mapping = placement.mapping
     pages = machine.traced(program, mapping.threads, mapping.thread_policy).trace.pages
     address, nodes = machine.placement(program, mapping)
     threads = tuple(slot.node for slot in placement.slots)
 
-    def region_time_s(page_node: Nodes) -> float:
-        repetition, _ = machine.run_placed(program, threads, page_node, mapping.thread_policy)
-        return repetition.time_s if repetition.region_time_s is None else repetition.region_time_s
+    def times_s(page_node: Nodes) -> Times:
+        by_key = machine.run_placed(program, threads, page_node, mapping.thread_policy)[1]
+        return dict(by_key.items())
 
-    before_s, gains = region_time_s(nodes), []
-    for plan in plans:
-        planned = planned_nodes(plan, placement, pages, address, nodes)
-        gains.append(None if planned is None else before_s / region_time_s(planned))
-    return tuple(gains)
+    before = times_s(nodes)
+    if sum(before.values()) <= 0:
+        raise TracingError(f"the trace of {program.name} has no time in parallel regions")
+    planned = (planned_nodes(plan, placement, pages, address, nodes) for plan in plans)
+    return before, tuple(None if each is None else times_s(each) for each in planned)
 
 
 def planned_nodes(

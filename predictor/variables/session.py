@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -25,8 +26,9 @@ from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
 from numapredict.predictor.variables.planning import planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
-from numapredict.predictor.variables.variable import Variable, Variables
-from numapredict.predictor.variables.variable_plan import plans_of
+from numapredict.predictor.variables.timing import timed
+from numapredict.predictor.variables.variable import Severity, Variable, Variables
+from numapredict.predictor.variables.variable_plan import Judged, plans_of
 
 _FEW_TOUCHES = 100  # shares are then known to 0.05
 _MOST_KNOWN = 0.5  # of a variable's pages: with fewer first touches it is told
@@ -38,7 +40,8 @@ log = logging.getLogger(__name__)
 class Question(msgspec.Struct, frozen=True):
     """A request: a command to profile, or the profile of an earlier run; on a described machine, under a mapping.
 
-    ``plan`` is where to write a page plan of the ``variables`` with these names, or of all that are worth it.
+    ``plan`` is where to write a page plan of the ``variables`` with these names, or of all that are worth it. With
+    ``time`` those that are worth it are judged by the time that they cost, too.
     """
 
     command: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Question(msgspec.Struct, frozen=True):
     mapping: str | None = None
     plan: Path | None = None
     variables: tuple[str, ...] = ()
+    time: bool = False
 
 
 def ask(question: Question) -> Variables:
@@ -111,7 +115,14 @@ def _answer(
             "no touch of a variable was sampled: the parallel regions took "
             f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
         )
-    pairs = judged(found, profile, modules, nodes)
+    pairs: Sequence[Judged] = judged(found, profile, modules, nodes)
+    severity: Severity = "share of touches"
+    together, untimed = None, tuple[str, ...]()
+    if question.time:
+        if placement is None or nodes is None:
+            raise UsageError("--time compares places on several nodes, and this computer has one: name a --machine")
+        by_time = timed(pairs, profile, placement, program_as_typed(question.command), question.machine, ran.exit_code)
+        pairs, together, severity, untimed = by_time.pairs, by_time.together, by_time.severity, by_time.notes
     variables = tuple(variable for _, variable in pairs)
     plan, unplanned = None, tuple[str, ...]()
     if question.plan is not None:
@@ -130,6 +141,8 @@ def _answer(
         exit_code=ran.exit_code if question.profile is None else None,
         region_time_s=profile.time_s,
         touches=seen,
+        severity=severity,
+        time=together,
         nodes=None if nodes is None else nodes.of_thread,
         requests=all_requests([one.requests for one in variables if one.requests is not None]),
         page_bytes=profile.page_bytes,
@@ -138,6 +151,7 @@ def _answer(
         regions=all_regions(found, profile, modules, nodes),
         notes=(
             *ran.notes,
+            *untimed,
             *unplanned,
             *_notes(profile, variables, seen, nodes, modules.thread_locals(profile.build_ids)),
         ),

@@ -11,9 +11,14 @@ from numapredict.predictor.variables.heat import Heat
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import WORTH, Remedy
 from numapredict.predictor.variables.requests import Requests
+from numapredict.predictor.variables.time_cost import TimeCost
 
 Kind = Literal["allocated", "static", "mapped", "small allocations"]
 """By malloc, new or the like; a static object; by mmap; or all of the heap's blocks under 64 KiB together."""
+
+
+Severity = Literal["share of touches", "measured time", "modelled time"]
+"""What variables are judged by."""
 
 
 class RegionTouches(msgspec.Struct, frozen=True):
@@ -49,6 +54,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     few of its pages were watched for writes. ``regions`` has its touches by region, the costliest first. ``requests``
     are its touches by the node that serves them, None where no touch can be remote or it is not known. ``source`` has
     the lines around ``first_touch``, ``heat`` which threads touch which part; None of all but the costliest variables.
+    ``time`` is what its remedy takes off the time in regions, None where that was not asked for or is not known.
     """
 
     name: str | None
@@ -78,6 +84,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     requests: Requests | None = None
     source: Excerpt | None = None
     heat: Heat | None = None
+    time: TimeCost | None = None
 
 
 class PlacedVariable(msgspec.Struct, frozen=True):
@@ -110,7 +117,8 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     ``mapping`` on ``machine`` says which threads share a node; None where the computer has one node and no machine was
     named, so that costs are by the touches of other threads. ``exit_code`` is the program's, as a shell reports it,
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
-    share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for. ``nodes`` has
+    share of touches, below ``worth`` of which nothing is worth fixing, or, of those above it, by time: ``time`` is what
+    all their remedies take off the time in regions together. ``plan`` was written if one was asked for. ``nodes`` has
     each thread's node, by ``mapping``; ``requests`` are those of all variables of which they are known. Pages have
     ``page_bytes``. ``modelled``: pages are taken to be where first touch puts them; else the kernel said where.
     """
@@ -124,10 +132,11 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None
     region_time_s: float
     touches: int
-    severity: Literal["share of touches"] = "share of touches"
+    severity: Severity = "share of touches"
     worth: float = WORTH
     nodes: tuple[int, ...] | None = None
     requests: Requests | None = None
+    time: TimeCost | None = None
     page_bytes: int = 4096
     variables: tuple[Variable, ...] = ()
     plan: VariablePlan | None = None

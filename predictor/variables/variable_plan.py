@@ -17,7 +17,7 @@ from numapredict.predictor.variables.remedy import Action
 from numapredict.predictor.variables.variable import PlacedVariable, Variable
 from numapredict.predictor.variables.variables_text import name_of
 
-_POLICIES: dict[Action, PagePolicy] = {
+PLACED: dict[Action, PagePolicy] = {
     "interleave": "interleave",
     "initialise in parallel": "locality",
     "initialise alike": "locality",
@@ -39,9 +39,16 @@ def plans_of(
 
     UsageError for a name that no variable has, or whose variable is not worth it or cannot be placed alone.
     """
+    return placed_alone(_chosen(judged, names, profile), profile, placement)
+
+
+def placed_alone(
+    chosen: Sequence[Judged], profile: Profile, placement: Placement
+) -> list[tuple[PlacedVariable, PagePlan]]:
+    """Return the plan of each of these variables, whose remedies place pages."""
     plans, mapping = [], placement.mapping
-    for found, variable in _chosen(judged, names, profile):
-        policy = _POLICIES[variable.remedy.action]
+    for found, variable in chosen:
+        policy = PLACED[variable.remedy.action]
         there = resolve(mapping.replaced(page_policy=policy, page_nodes=mapping.thread_nodes), placement.topology)
         plan = plan_of(profile, there, found.ranges)
         plans.append((PlacedVariable(name_of(variable), _HOW[policy], _pages(plan)), plan))
@@ -56,19 +63,23 @@ def _chosen(judged: Sequence[Judged], names: Sequence[str], profile: Profile) ->
     chosen = [
         (found, variable)
         for found, variable in judged
-        if variable.remedy.action in _POLICIES and (variable.name in names if names else True)
+        if variable.remedy.action in PLACED and (variable.name in names if names else True)
     ]
     for name in names:
         if name not in [variable.name for _, variable in chosen]:
             raise UsageError(f"variable {name} is not worth placing elsewhere: leave it out of --variable")
-    whole = {_key(known) for known in profile.ranges}
-    alone = [each for each in chosen if whole.issuperset(map(_key, each[0].ranges))]
+    alone = [each for each in chosen if is_placed_alone(each[0], profile)]
     if names and len(alone) < len(chosen):
         raise UsageError(
             "a static variable of a file without symbols cannot be placed alone: its neighbours share its range; "
             "build without stripping"
         )
     return alone
+
+
+def is_placed_alone(found: Found, profile: Profile) -> bool:
+    """Return whether a variable has all of its ranges: a part of one is known to a plan only as a whole."""
+    return {_key(known) for known in profile.ranges}.issuperset(map(_key, found.ranges))
 
 
 def _key(known: ProfiledRange) -> tuple[int, ...]:

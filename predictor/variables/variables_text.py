@@ -2,16 +2,20 @@
 
 import shlex
 import textwrap
+from collections import Counter
 from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.requests import Requests
+from numapredict.predictor.variables.time_cost import WORTH_TIME
 from numapredict.predictor.variables.variable import Variable, VariablePlan, Variables
 
 _WIDTH = 100
 _MOST_SHOWN = 8
+_MOST_TIMED_REGIONS = 3
 _REMOTE = "other nodes"
+_TIME = "time"
 
 
 def variables_in_words(answer: Variables) -> str:
@@ -30,16 +34,51 @@ def variables_in_words(answer: Variables) -> str:
     worth = [one for one in answer.variables if one.remedy.action != "nothing"]
     for one in worth[:_MOST_SHOWN]:
         lines += [*_facts(one), ""]
-    lines += [_not_worth([one for one in answer.variables if one not in worth], answer.worth, bool(worth)), ""]
+    if in_time := _not_worth_in_time(answer):
+        lines += [*in_time, ""]
+    others = [one for one in answer.variables if one not in worth and one.time is None]
+    lines += [_not_worth(others, answer.worth, len(others) < len(answer.variables)), ""]
     if answer.plan is not None:
         lines += [*_plan(answer.plan, answer.command), ""]
-    said = (
-        f"severity is by share of touches: {answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel "
-        "regions; a touch is a visit to a page, not a memory access, and no time",
-        *answer.notes,
-    )
+    said = (*_severity(answer), *answer.notes)
     lines += [textwrap.fill(f"- {line}", _WIDTH, initial_indent="  ", subsequent_indent="    ") for line in said]
     return "\n".join(lines)
+
+
+def _severity(answer: Variables) -> list[str]:
+    """Return what the variables are judged by."""
+    sampled = f"{answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel regions"
+    said = [
+        f"severity is by share of touches: {sampled}; a touch is a visit to a page, not a memory access, and no time"
+    ]
+    if answer.severity == "share of touches":
+        return said
+    how = "modelled" if answer.severity == "modelled time" else f"measured in {_rounds(answer)} rounds of runs in turn"
+    return [
+        f"of the variables with the most touches from elsewhere, severity is by time in parallel regions, {how}, with "
+        f"pages as they are and where they should be: {WORTH_TIME:.0%} of it is worth a change, if each round gains; "
+        f"the others are judged by share of touches: {sampled}"
+    ]
+
+
+def _rounds(answer: Variables) -> int:
+    return max((one.time.rounds for one in answer.variables if one.time is not None), default=0)
+
+
+def _not_worth_in_time(answer: Variables) -> list[str]:
+    """Return the sentences on what all remedies together gain, and on variables whose remedy takes no time off."""
+    lines = []
+    several = sum(one.time is not None for one in answer.variables) > 1
+    if answer.time is not None and several:
+        lines.append(f"all timed variables together: {answer.time.in_words} of the time in parallel regions")
+    without = [one for one in answer.variables if one.time is not None and not one.time.is_worth]
+    lines += [
+        f"not worth fixing: {name_of(one)}, with {_percent(one.cost)} of all touches to it from elsewhere: placing it "
+        f"better takes {one.time.in_words} off the time in parallel regions"
+        for one in without
+        if one.time is not None
+    ]
+    return [textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="  ") for line in lines]
 
 
 def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
@@ -49,7 +88,11 @@ def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
     limit = f"each causes less than {worth:.0%} of all touches from elsewhere"
     if not is_rest:
         return f"  nothing is worth fixing: {limit}"
-    names = ", ".join(map(name_of, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
+    counts = Counter(map(name_of, others))
+    names = ", ".join(
+        f"{name} ({count} of them)" if count > 1 else name for name, count in [*counts.items()][:_MOST_SHOWN]
+    )
+    names += ", ..." if len(counts) > _MOST_SHOWN else ""
     return textwrap.fill(f"not worth fixing: {names}; {limit}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
@@ -87,7 +130,7 @@ def _regions(answer: Variables) -> list[str]:
 
 
 def _table(variables: tuple[Variable, ...]) -> list[str]:
-    rows = [("variable", "size", "touches", "other threads", _REMOTE, "how threads use it")]
+    rows = [("variable", "size", "touches", "other threads", _REMOTE, _TIME, "how threads use it")]
     rows += [
         (
             name_of(one),
@@ -95,12 +138,14 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
             _percent(one.touch_share),
             _share(one.other_threads_share),
             _share(one.remote_share),
+            "-" if one.time is None else _percent(one.time.share),
             pattern_in_words(one.pattern),
         )
         for one in variables
     ]
-    unknown = all(one.remote_share is None for one in variables)
-    columns = [column for column in zip(*rows, strict=True) if not (unknown and column[0] == _REMOTE)]
+    unknown = {_REMOTE} if all(one.remote_share is None for one in variables) else set()
+    unknown |= {_TIME} if all(one.time is None for one in variables) else set()
+    columns = [column for column in zip(*rows, strict=True) if column[0] not in unknown]
     widths = [max(map(len, column)) for column in columns]
     lines = (
         "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
@@ -122,6 +167,12 @@ def _facts(one: Variable) -> list[str]:
     whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
     if one.cost:
         lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
+    if one.time is not None:
+        lines.append(_fact("in time", f"{one.time.in_words} of the time in parallel regions is due to where it is"))
+        lines += [
+            _fact("", f"{region.share:.0%} of that of {region.place.text if region.place else 'a region not known'}")
+            for region in one.time.regions[:_MOST_TIMED_REGIONS]
+        ]
     if one.requests is not None:
         lines.append(_fact("served", requests_in_words(one.requests)))
     lines.append(_fact("what would help", one.remedy.text))

@@ -24,17 +24,24 @@ class NodeShare(msgspec.Struct, frozen=True):
 
 
 class MisplacedData(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer: the variables that are ``worth`` fixing, which node serves how much, and what to know of it."""
+    """The answer: the variables that are ``worth`` fixing, which node serves how much, and what to know of it.
+
+    ``time_made`` says how times were found, in a word.
+    """
 
     worth: tuple["VariableRow", ...]
     served: str
     nodes: tuple[NodeShare, ...]
+    time_made: str
     nothing: str
     notes: tuple[str, ...]
 
 
 class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the table of variables; shares are of 0 to 1, -1 where they are not known."""
+    """A row of the table of variables; shares are of 0 to 1, -1 where they are not known.
+
+    ``time`` is that of the parallel regions that its remedy takes off, ``in_time`` the same in words.
+    """
 
     name: str
     size_bytes: int
@@ -43,6 +50,8 @@ class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
     other_threads_share: float
     remote_share: float
     cost: float
+    time: float | None
+    in_time: str
     served: str
     pattern: str
     allocated: str
@@ -52,10 +61,11 @@ class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VariablesData(msgspec.Struct, frozen=True, kw_only=True):
-    """The table of all variables; ``on_nodes`` says whether any touch can be remote."""
+    """The table of all variables; ``on_nodes``: any touch can be remote; ``in_time``: the time of any is known."""
 
     rows: tuple[VariableRow, ...]
     on_nodes: bool
+    in_time: bool
 
 
 class SourceLine(msgspec.Struct, frozen=True):
@@ -116,14 +126,16 @@ def misplaced_data(answer: Variables) -> MisplacedData:
         worth=tuple(row for row in rows if row.worth),
         served=requests_in_words(answer.requests) if answer.requests is not None else "",
         nodes=_nodes(answer),
-        nothing=f"each causes less than {answer.worth:.0%} of all touches from elsewhere",
+        time_made=answer.severity.partition(" ")[0],
+        nothing=_nothing(answer),
         notes=answer.notes,
     )
 
 
 def variables_data(answer: Variables) -> VariablesData:
     """Return the table of variables, in the answer's order: the costliest first."""
-    return VariablesData(rows=tuple(map(_row, answer.variables)), on_nodes=answer.nodes is not None)
+    rows = tuple(map(_row, answer.variables))
+    return VariablesData(rows=rows, on_nodes=answer.nodes is not None, in_time=any(row.in_time for row in rows))
 
 
 def lines_data(answer: Variables) -> LinesData:
@@ -157,7 +169,7 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
         ("Program" if answer.command else "Profile", subject_of(answer)),
         ("Threads", str(answer.threads)),
         ("Touches", f"{answer.touches} sampled in {answer.region_time_s:.2f} s of parallel regions"),
-        ("Severity", f"{answer.severity}: a touch is a visit to a page, not a memory access, and no time"),
+        ("Severity", _severity(answer)),
     ]
     if answer.machine is not None:
         how = "modelled: which threads share a node" if answer.modelled else "nodes of pages and threads measured"
@@ -165,6 +177,21 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
     if answer.exit_code:
         facts.append(("Exit code", str(answer.exit_code)))
     return tuple(facts)
+
+
+def _severity(answer: Variables) -> str:
+    if answer.severity == "share of touches":
+        return f"{answer.severity}: a touch is a visit to a page, not a memory access, and no time"
+    return f"{answer.severity} in parallel regions, with pages as they are and where they should be"
+
+
+def _nothing(answer: Variables) -> str:
+    rest = f"each causes less than {answer.worth:.0%} of all touches from elsewhere"
+    timed = [f"{name_of(one)} {one.time.in_words}" for one in answer.variables if one.time is not None]
+    if not timed:
+        return rest
+    others = f"; of the others {rest}" if len(timed) < len(answer.variables) else ""
+    return f"of the time in parallel regions, its place costs {', '.join(timed)}{others}"
 
 
 def _nodes(answer: Variables) -> tuple[NodeShare, ...]:
@@ -186,6 +213,8 @@ def _row(one: Variable) -> VariableRow:
         other_threads_share=_known(one.other_threads_share),
         remote_share=_known(one.remote_share),
         cost=one.cost,
+        time=None if one.time is None else one.time.share,
+        in_time="" if one.time is None else one.time.in_words,
         served=requests_in_words(one.requests) if one.requests is not None else "",
         pattern=pattern_in_words(one.pattern),
         allocated=_text(one.allocated),

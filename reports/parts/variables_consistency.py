@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.variables.heat import MOST_PARTS, Heat
 from numapredict.predictor.variables.requests import Requests
+from numapredict.predictor.variables.time_cost import TimeCost
 from numapredict.predictor.variables.variable import Variable, Variables
 
 _MOST_THREADS = 4096  # native/placement/process/settings.h
@@ -25,10 +26,12 @@ def _problems(answer: Variables) -> Iterator[tuple[str, str]]:
     if not 0 < answer.page_bytes <= 2**30:
         yield "page_bytes", f"{answer.page_bytes} is no size of a page"
     yield from _requests_problems("requests", answer.requests)
+    yield from _time_problems("answer", answer.time)
     for number, one in enumerate(answer.variables, 1):
         where = f"variable {number}"
         yield from _share_problems(where, one)
         yield from _requests_problems(f"{where}, requests", one.requests)
+        yield from _time_problems(where, one.time)
         if one.heat is not None and not _fits(one.heat, answer.threads):
             yield f"{where}, heat", f"it is no table of at most {MOST_PARTS} parts for {answer.threads} threads"
 
@@ -38,6 +41,23 @@ def _share_problems(where: str, one: Variable) -> Iterator[tuple[str, str]]:
         share = getattr(one, name)
         if share is not None and not 0 <= share <= 1 + 1e-9:
             yield f"{where}, {name}", f"{share:g} is not within 0 to 1"
+
+
+def _time_problems(where: str, cost: TimeCost | None) -> Iterator[tuple[str, str]]:
+    """Yield what cannot be: times may become many times longer, but never less than none."""
+    if cost is None:
+        return
+    shares = [
+        cost.share,
+        cost.lowest,
+        cost.highest,
+        *(share for one in cost.regions for share in (one.share, one.of_all)),
+    ]
+    for share in shares:
+        if not math.isfinite(share) or share > 1:
+            yield f"{where}, time", f"{share:g} is no share of a time that can go"
+    if not cost.lowest <= cost.share <= cost.highest or cost.rounds < 1:
+        yield f"{where}, time", f"{cost.share:g} is not within its rounds' {cost.lowest:g} to {cost.highest:g}"
 
 
 def _requests_problems(where: str, requests: Requests | None) -> Iterator[tuple[str, str]]:

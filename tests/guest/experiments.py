@@ -13,6 +13,7 @@ arrays REQUEST      where the pages of a program's arrays are under each mapping
 early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 variables PROGRAM   of each variable, where its touched pages are, and the share of touches from other nodes
+timed PROGRAM       what its variables cost in time: what judged, and the rounds of each
 replays PROGRAM     what came of replays of its region under mappings with other page nodes
 declined PROGRAM    the longest run of interleaved pages on one node, where huge pages are wanted and declined
 userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
@@ -266,6 +267,14 @@ def variables(program: str) -> dict[str, dict[str, object]]:
     return found
 
 
+def timed(program: str) -> dict[str, object]:
+    """Return by what the program's variables were judged, and of each that was timed the rounds."""
+    answer = ask(Question((program, "1"), mapping="4x4-contiguous-first-touch", time=True))
+    costs = {str(one.name): one.time for one in answer.variables if one.time is not None}
+    rounds = {name: one.rounds for name, one in costs.items()}
+    return {"severity": answer.severity, "rounds": rounds, "notes": answer.notes}
+
+
 def _output(command: list[str], environment: dict[str, str]) -> str:
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     return f"{done.returncode}: {done.stdout}{done.stderr}"
@@ -313,6 +322,7 @@ if __name__ == "__main__":
         "declined": declined,
         "userfaults": userfaults,
         "variables": variables,
+        "timed": timed,
     }
     asked = zip(sys.argv[1::2], sys.argv[2::2], strict=True)
     sys.stdout.write(json.dumps([answered(experiments[name], argument) for name, argument in asked]))

@@ -1,6 +1,6 @@
-"""`numapredict variables` on eleven more planted programs, which make twenty with those of `test_variables.py`.
+"""`numapredict variables` on twelve more planted programs, which make twenty-one with those of `test_variables.py`.
 
-What is not right is marked as such, with the reason: it counts against the eighteen of twenty that must be.
+What is not right is marked as such, with the reason: it counts against the eighteen of these that must be.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ FAULTS = {
     "rows.c": ("rows[]", 15, 21, 32),
     "mapped.c": ("wrong", 12, 18, 1),
     "grown.c": ("wrong", 18, 23, 6),
-    "class_new.cpp": ("wrong", 11, 14, 1),
+    "class_new.cpp": ("field.wrong", 11, 14, 1),
     "fortran.f90": ("wrong", 11, 15, 1),
 }
 CASES = [
@@ -60,6 +60,15 @@ def test_the_misplaced_ones_of_many_arrays_in_many_short_regions_are_found(compi
         ("z", 16, 24),
     }
     assert {one.remedy.action for one in found} == {"initialise in parallel"}
+
+
+@pytest.mark.parametrize("compiler", [GXX, CLANGXX])
+@sampled
+def test_of_several_objects_of_a_class_the_misplaced_one_is_named(compiler: str, tmp_path: Path) -> None:
+    answer = asked(built(tmp_path, compiler, "objects.cpp"))
+    (found,) = worth_fixing(answer)
+    assert (found.name, line(found.allocated), line(found.first_touch)) == ("wrong.cells", 9, 21)
+    assert [one.name for one in answer.variables if one is not found] == ["cells"] * 2  # of two objects in a line
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])

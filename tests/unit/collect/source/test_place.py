@@ -1,3 +1,5 @@
+import pytest
+
 from numapredict.collect.source.place import Frame, Place, plain_function
 
 STD = Frame("std::vector<double>::vector", "/usr/include/c++/12/bits/stl_vector.h", 552)
@@ -31,3 +33,19 @@ def test_bodies_of_parallel_regions_are_told_by_their_names() -> None:
         "main (parallel region)",
         "main",
     ]
+
+
+@pytest.mark.parametrize(
+    ("function", "is_one"),
+    [
+        ("Field::Field", True),
+        ("mesh::Field<double, 3>::Field", True),
+        ("Field<Pair<int>::Other>::Field(long)", True),
+        ("Field::cells", False),
+        ("Field::~Field", False),
+        ("main", False),
+        (None, False),
+    ],
+)
+def test_a_constructor_is_known_by_its_name(function: str | None, is_one: bool) -> None:
+    assert Frame(function).is_constructor == is_one

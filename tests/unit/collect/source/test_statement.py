@@ -22,6 +22,12 @@ ASSIGNED = {
     "char *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, -1, 0);": ("p",),
     "w.resize(n);": ("w",),
     "field.cells.assign(n, 0.0);": ("field.cells",),
+    "explicit Grid(long n): cells(new double[n]), n(n) {}": ("cells",),
+    "    : n{n}, cells_{static_cast<T *>(malloc(n))}, rest(nullptr) {}": (),  # what is cast is not looked into
+    "Grid(long n) noexcept : n(n), cells((double *)malloc(8 * n)) {}": (),
+    "pvector(size_t n) : size_(n), start_(alloc_array(n)) {}": ("start_",),
+    "use(a, wrap(malloc(n)));": (),
+    "use(ready(a) ? b : wrap(malloc(n)));": (),
     "allocate(u(n, m))": ("u",),
     "allocate(u(n, m), grid % v(n), w(0:n))": ("u", "grid%v", "w"),
     "ALLOCATE ( grid%cells(n) , STAT=ierr )": (),  # what follows may be an option or another array

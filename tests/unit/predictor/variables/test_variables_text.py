@@ -1,8 +1,11 @@
+import msgspec
 import pytest
 
+from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Remedy
 from numapredict.predictor.variables.requests import Requests
+from numapredict.predictor.variables.time_cost import RegionCost, TimeCost
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.predictor.variables.variables_text import requests_in_words, variables_in_words
 
@@ -52,3 +55,32 @@ def test_sizes_are_written_in_the_unit_that_reads_best(size_bytes: int, text: st
 def test_requests_name_the_node_that_serves_most() -> None:
     served = Requests(local=20.4, remote=79.6, nodes=(0, 5), by_node=(10.0, 90.0), imbalance=1.8)
     assert requests_in_words(served) == "20 local, 80 remote; node 5 serves 90%, 1.8 times an even part"
+
+
+def test_a_variable_is_judged_by_time_where_that_is_known() -> None:
+    regions = (RegionCost(Place("app", 7, (Frame("main", "app.c", 7),)), 0.4, 0.25),)
+    cost = TimeCost(share=0.25, lowest=0.2, highest=0.3, rounds=3, regions=regions)
+    asked = answer(1 << 20)
+    timed = msgspec.structs.replace(asked.variables[0], time=cost)
+    said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(timed,)))
+    assert "25.0% (20.0% to 30.0%) of the time in parallel regions is due to where it is\n" in said
+    assert "40% of that of main, app.c:7\n" in said
+    assert "measured in 3 rounds of runs in turn" in said
+    assert "not worth fixing" not in said
+
+
+def test_a_variable_that_costs_touches_and_no_time_is_not_worth_fixing() -> None:
+    cost = TimeCost(share=-0.002, lowest=-0.01, highest=0.001, rounds=3)
+    asked = answer(1 << 20)
+    timed = msgspec.structs.replace(asked.variables[0], time=cost, remedy=Remedy("nothing", "not worth fixing"))
+    said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(timed,)))
+    assert "not worth fixing: grid, with 75% of all touches to it from elsewhere" in said
+    assert "-0.2% (-1.0% to 0.1%)" in said
+
+
+def test_several_variables_of_one_name_are_counted() -> None:
+    asked = answer(1 << 20)
+    one = msgspec.structs.replace(asked.variables[0], remedy=Remedy("nothing", "not worth fixing"), cost=0.0)
+    other = msgspec.structs.replace(one, name="rows", remedy=Remedy("interleave", "interleave this one"))
+    said = variables_in_words(msgspec.structs.replace(asked, variables=(other, one, one)))
+    assert "not worth fixing: grid (2 of them);" in said

@@ -1,5 +1,6 @@
 import msgspec
 
+from numapredict.predictor.variables.time_cost import TimeCost
 from numapredict.reports.parts.variables_answer import (
     lines_data,
     maps_data,
@@ -60,3 +61,24 @@ def test_the_run_is_named_by_its_command_or_its_profile() -> None:
     assert subject_of(ANSWER) == "./app"
     assert subject_of(msgspec.structs.replace(ANSWER, command=(), profile="/a/kept")) == "kept"
     assert dict(variables_about(msgspec.structs.replace(ANSWER, exit_code=3)))["Exit code"] == "3"
+
+
+def test_times_stand_beside_touches_and_say_how_they_were_found() -> None:
+    cost = TimeCost(share=0.25, lowest=0.2, highest=0.3, rounds=3)
+    wrong, right = ANSWER.variables
+    data = variables_data(msgspec.structs.replace(ANSWER, variables=(msgspec.structs.replace(wrong, time=cost), right)))
+    assert [(row.time, row.in_time) for row in data.rows] == [(0.25, "25.0% (20.0% to 30.0%)"), (None, "")]
+    assert (data.in_time, variables_data(ANSWER).in_time) == (True, False)
+    timed = msgspec.structs.replace(ANSWER, severity="measured time")
+    assert misplaced_data(timed).time_made == "measured"
+    assert dict(variables_about(timed))["Severity"].startswith("measured time in parallel regions")
+    assert "no time" in dict(variables_about(ANSWER))["Severity"]
+
+
+def test_what_costs_no_time_is_said_with_its_share() -> None:
+    wrong, right = ANSWER.variables
+    none = TimeCost(share=0.001, lowest=0.001, highest=0.001, rounds=1)
+    timed = msgspec.structs.replace(wrong, time=none, remedy=right.remedy)
+    said = misplaced_data(msgspec.structs.replace(ANSWER, variables=(timed, right))).nothing
+    assert said.startswith("of the time in parallel regions, its place costs wrong 0.1%; of the others each causes")
+    assert "others" not in misplaced_data(msgspec.structs.replace(ANSWER, variables=(timed,))).nothing

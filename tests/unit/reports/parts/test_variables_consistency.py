@@ -5,6 +5,7 @@ import pytest
 
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.variables.heat import Heat
+from numapredict.predictor.variables.time_cost import TimeCost
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.reports.parts.answer_file import read_answer
 from numapredict.reports.parts.variables_consistency import check_variables
@@ -29,6 +30,10 @@ def of_requests(**fields: object) -> Variables:
     return replace(ANSWER, requests=replace(ANSWER.requests, **fields))
 
 
+def timed(share: float, lowest: float, highest: float) -> TimeCost:
+    return TimeCost(share=share, lowest=lowest, highest=highest, rounds=3)
+
+
 IMPOSSIBLE: dict[str, Callable[[], Variables]] = {
     "threads: 0 is not": lambda: replace(ANSWER, threads=0),
     "threads: 5000 is not": lambda: replace(ANSWER, threads=5000),
@@ -38,6 +43,8 @@ IMPOSSIBLE: dict[str, Callable[[], Variables]] = {
     "requests: -1 cannot": lambda: of_requests(local=-1.0),
     "variable 1, cost: 1.5": lambda: of_first(cost=1.5),
     "variable 1, remote_share: -0.1": lambda: of_first(remote_share=-0.1),
+    "variable 1, time: 1.5 is no share": lambda: of_first(time=timed(0.5, 0.1, 1.5)),
+    "answer, time: 0.5 is not within its rounds'": lambda: replace(ANSWER, time=timed(0.5, 0.6, 0.7)),
     "variable 1, heat: it is": lambda: of_heat(touches=((1, 2),) * 4),
     "variable 1, heat: it is no": lambda: of_heat(threads_each=0),
     "variable 1, heat: it is no table": lambda: of_heat(first_threads=(0, 1, 2, 9)),

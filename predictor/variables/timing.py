@@ -1,0 +1,153 @@
+"""Measures, or on a described machine models, the time in parallel regions with the pages of single variables moved."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.machine_choice import modelled_machine
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.placement import Placement
+from numapredict.collect.placing.page_plan import PagePlan, joined, write_plan
+from numapredict.collect.placing.placed_run_outcome import exit_and_signal
+from numapredict.collect.placing.preload import PlacementFiles, processes_files
+from numapredict.collect.placing.process import cannot_start, run_process
+from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.placing.region_times import read_region_times, with_places
+from numapredict.collect.placing.start import start_of
+from numapredict.collect.placing.symbols import load_address
+from numapredict.collect.program import Program
+from numapredict.collect.source.modules import Modules
+from numapredict.collect.source.place import Place
+from numapredict.collect.terminal.progress import doing
+from numapredict.native.errors import MissingNativePartError, TracingError, UnrunnableProgramError
+from numapredict.predictor.variables.plan_gain import modelled_times
+from numapredict.predictor.variables.remedy import Remedy
+from numapredict.predictor.variables.time_cost import TimeCost, Times, time_cost_of
+from numapredict.predictor.variables.variable import Severity, Variable
+from numapredict.predictor.variables.variable_plan import PLACED, Judged, is_placed_alone, placed_alone
+
+ROUNDS = 3
+"""Of runs in turn: a change must gain in each."""
+
+MOST_TIMED = 3
+"""Variables: more runs than of these, of none and of all together would take long."""
+
+
+def measured_costs(
+    program: Program, placement: Placement, plans: Sequence[PagePlan], exit_code: int
+) -> tuple[TimeCost | None, ...]:
+    """Run the program without and with each plan in turn, and return what each takes off the time in regions.
+
+    UnrunnableProgramError where a run has no time in regions, or another exit code than the profiled one.
+    """
+    places: dict[Hashable, Place] = {}
+    times: list[list[Times]] = []
+    with work_folder() as folder:
+        paths: list[Path | None] = [None]
+        for number, plan in enumerate(plans):
+            paths.append(folder / f"plan{number}")
+            write_plan(plan, folder / f"plan{number}")
+        for number in range(ROUNDS):
+            with doing(f"round {number + 1} of {ROUNDS}: {len(paths)} runs of {program.name}"):
+                reports = [folder / f"regions{number}-{at}" for at in range(len(paths))]
+                pairs = zip(paths, reports, strict=True)
+                times.append([_run(program, placement, (path, report, exit_code), places) for path, report in pairs])
+    before = [of_round[0] for of_round in times]
+    after = ([of_round[at] for of_round in times] for at in range(1, len(plans) + 1))
+    return tuple(time_cost_of(before, each, places) for each in after)
+
+
+def _run(
+    program: Program, placement: Placement, files: tuple[Path | None, Path, int], places: dict[Hashable, Place]
+) -> Times:
+    plan, report, exit_code = files
+    wanted = PlacementFiles(plan=None if plan is None else str(plan), report=str(report))
+    start = start_of(program, placement, wanted, near=True)
+    try:
+        ending = run_process(start.command, dict(start.environment), program.directory, math.inf, start.cpus)
+    except (OSError, ValueError) as error:
+        raise cannot_start(program.command[0], error) from None
+    if exit_and_signal(ending.exit_code)[0] != exit_code:
+        raise UnrunnableProgramError(f"{program.name} failed in a further run ({ending.reason or 'exit code 0'})")
+    modules, times = Modules(), dict[Hashable, float]()
+    found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+    for region in (region for each in found for region in with_places(each, modules).regions):
+        key = region.module, region.offset
+        times[key] = times.get(key, 0.0) + region.time_s
+        if region.place is not None:
+            places[key] = region.place
+    if not times:
+        raise UnrunnableProgramError(f"{program.name} had no time in parallel regions in a further run")
+    return times
+
+
+def modelled_costs(
+    machine: str, program: Program, placement: Placement, plans: Sequence[PagePlan]
+) -> tuple[TimeCost | None, ...]:
+    """Return what each plan takes off the modelled time in regions; None of one whose pages were not traced.
+
+    Raises TracingError where the program cannot be traced, and MissingNativePartError without the emulator.
+    """
+    with doing(f"tracing {program.name} for the time that its variables cost"):
+        model, modules = modelled_machine(machine), Modules()
+        before, after = modelled_times(model, program, placement, plans)
+        traced = model.traced(program, placement.mapping.threads, placement.mapping.thread_policy)
+    places: Mapping[Hashable, Place] = {
+        region.key: modules.place(region.path, load_address(region.path) + region.offset)
+        for region in traced.census.regions
+        if region.path
+    }
+    return tuple(None if each is None else time_cost_of([before], [each], places) for each in after)
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """Variables judged by the time that they cost, that of all together, what judged them, and remarks."""
+
+    pairs: Sequence[Judged]
+    together: TimeCost | None
+    severity: Severity
+    notes: tuple[str, ...]
+
+
+def timed(
+    pairs: Sequence[Judged],
+    profile: Profile,
+    placement: Placement,
+    program: Program,
+    machine: str | None,
+    exit_code: int,
+) -> Timed:
+    """Return the variables judged by time: on a described machine by the model, here by runs.
+
+    Only those with the largest share of touches from elsewhere are timed. Where the time cannot be told, shares of
+    touches judge as before, and a remark says why.
+    """
+    chosen = [each for each in pairs if each[1].remedy.action in PLACED][:MOST_TIMED]
+    known = [each for each in chosen if is_placed_alone(each[0], profile)]
+    if not known:
+        return Timed(pairs, None, "share of touches", ("no variable has a cost in time to find out",))
+    plans = [plan for _, plan in placed_alone(known, profile, placement)]
+    plans += [joined(plans)] if len(plans) > 1 else []
+    try:
+        if machine is not None:
+            costs = modelled_costs(machine, program, placement, plans)
+        else:
+            costs = measured_costs(program, placement, plans, exit_code)
+    except (TracingError, MissingNativePartError, UnrunnableProgramError) as error:
+        return Timed(pairs, None, "share of touches", (f"what variables cost in time is not known: {error}",))
+    by_variable = {id(found): cost for (found, _), cost in zip(known, costs, strict=False)}
+    judged = [(found, by_time(variable, by_variable.get(id(found)))) for found, variable in pairs]
+    judged.sort(key=lambda one: -(one[1].time.share if one[1].time is not None else -math.inf))
+    return Timed(judged, costs[-1], "measured time" if machine is None else "modelled time", ())
+
+
+def by_time(variable: Variable, cost: TimeCost | None) -> Variable:
+    """Return a variable with what it costs in time, and with no remedy where that is not worth it."""
+    if cost is None:
+        return variable
+    remedy = variable.remedy
+    if not cost.is_worth:
+        remedy = Remedy("nothing", f"not worth fixing: that takes {cost.in_words} off the time in parallel regions")
+    return msgspec.structs.replace(variable, time=cost, remedy=remedy)
