@@ -3,7 +3,7 @@
  * Contract. loaded_module_of is async-signal-safe: it takes no lock and allocates nothing. It asks the loader
  * (_dl_find_object, glibc 2.35). An older C library answers such a question under the loader's lock only
  * (dladdr, dl_iterate_phdr): in a signal handler, or with a lock of ours held while another thread loads a
- * module, the process would wait for ever. There the answer is from a table of the modules that were loaded
+ * module, the process would deadlock. There the answer is from a table of the modules that were loaded
  * when loaded_modules_look last ran. What was loaded later is not found; what may be unloaded again has
  * `stays` false, and its memory must not be read.
  */
