@@ -7,9 +7,10 @@ import pytest
 from numapredict.collect.modelled import shared_caches
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import load_description
+from numapredict.collect.modelled.phases import phase_trace
 from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, lines_of
 from tests.benchmarks.model_changes import PATCHED, FormerLines, FormerSynchronisation, mappings_of, without_turbo
-from tests.unit.collect.modelled.test_shared_caches import machine_of, phased_of
+from tests.traces import Segment, census_of, machine_of, trace_of
 
 MACHINE = load_description("cascadelake-2x28")
 
@@ -28,8 +29,10 @@ def test_a_barrier_took_two_latencies_for_each_doubling_of_threads() -> None:
 
 def test_reads_of_changed_lines_waited_for_each_other_unless_streamed() -> None:
     flags = (0, t.COHERENCE, t.COHERENCE | t.STORE, t.COHERENCE | t.STREAMING)
+    segment = Segment(region=7, instructions=len(flags), records=[(n, each, n) for n, each in enumerate(flags)])
+    phased = phase_trace(trace_of([segment]), census_of((7, 1, 1.0)), 1)
     with mock.patch.object(shared_caches, "Lines", FormerLines):
-        lines = lines_of(phased_of([(0, n, each) for n, each in enumerate(flags)], 1), machine_of(), seed=1)
+        lines = lines_of(phased, machine_of(), seed=1)
     assert lines.kind.tolist() == [INDEPENDENT, DEPENDENT, INDEPENDENT, STREAMED]
 
 
