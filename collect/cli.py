@@ -125,7 +125,11 @@ def codelets(as_json: bool) -> None:
 )
 @campaign_options
 @click.option(
-    "--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder; resumed if it exists."
+    "--into",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    required=True,
+    help="The dataset's folder; resumed if it exists.",
 )
 @click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
 @JSON
@@ -162,7 +166,14 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     },
 )
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@renamed("--into", old=["-o", "--output"], type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@renamed(
+    "--into",
+    old=["-o", "--output"],
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    required=True,
+    help="The dataset's folder.",
+)
 @click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
 @click.option(
     "--mapping",
@@ -174,7 +185,9 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us", "ns", "min"]), default="s", show_default=True, help="Its unit."
 )
-@click.option("--group", metavar="COL", help="What is held out together; each program alone if not given.")
+@click.option(
+    "--group", metavar="COL", help="Programs with the same value are held out together (default: each program alone)."
+)
 @click.option(
     "--groups",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -193,7 +206,9 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     help="CSV file with columns mapping,label: which of our mappings each is nearest to.",
 )
 @click.option("--topology", metavar="NAME", help="The described machine, or .toml file, that counterparts are of.")
-@click.option("--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping.")
+@click.option(
+    "--keep-outliers", is_flag=True, help="Keep outliers: times far from the others of the same program and mapping."
+)
 @JSON
 def import_(
     file: Path,
@@ -201,7 +216,7 @@ def import_(
     as_json: bool,
     **named: Any,  # noqa: ANN401 - the columns' names
 ) -> None:
-    """Make a dataset of a CSV FILE of somebody's run times; its mappings need not be ours."""
+    """Make a dataset of run times in a CSV FILE, yours or published ones, under any mappings."""
     from numapredict.collect.data.foreign_table import UNITS_S, TableColumns, doubts_in_words, tally_in_words
     from numapredict.collect.data.table_import import About, import_table
     from numapredict.collect.terminal.answer import print_answer

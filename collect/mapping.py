@@ -180,9 +180,9 @@ def parse_label(text: str) -> Mapping:
     threads, thread_nodes, thread_name, page_name, page_nodes, threads_per_core = match.groups()
     thread_policy, page_policy = _THREAD_POLICY.get(thread_name), _PAGE_POLICY.get(page_name)
     if thread_policy is None:
-        raise InvalidMappingError(f"{text!r}: thread policy {thread_name!r} is none of {', '.join(THREAD_POLICIES)}")
+        raise InvalidMappingError(f"{text!r}: thread policy {thread_name!r} is not one of {', '.join(THREAD_POLICIES)}")
     if page_policy is None:
-        raise InvalidMappingError(f"{text!r}: page policy {page_name!r} is none of {', '.join(PAGE_POLICIES)}")
+        raise InvalidMappingError(f"{text!r}: page policy {page_name!r} is not one of {', '.join(PAGE_POLICIES)}")
     mapping = Mapping(
         threads=int(threads),
         thread_nodes=int(thread_nodes),

@@ -15,7 +15,7 @@
 
 int main(int count, char **arguments) {
     const std::size_t values = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 4000000;
-    const int steps = count > 2 ? std::atoi(arguments[2]) : 10;
+    const int steps = count > 2 ? std::atoi(arguments[2]) : 100;
     if (values < 8 || steps < 1) {
         std::fprintf(stderr, "usage: vectors [VALUES [STEPS]], at least 8 values and 1 step\n");
         return 2;

@@ -175,7 +175,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 markersize=7,
                 linestyle="none",
                 zorder=1,
-                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised a probe: read, not expected",
+                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} advised a probe (not predicted)",
             )
         points = [point for point in data.points if point.machine == machine and not point.probed]
         if points:
@@ -193,7 +193,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
                 ecolor=to_rgba(colour, 0.45),
-                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised a non-probe mapping",
+                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} advised another mapping (predicted)",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
@@ -211,7 +211,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.set_xlabel("expected speedup over the default, with its 90% interval")
-    axes.set_ylabel("speedup that the advised mapping gave")
+    axes.set_ylabel("speedup under the advised mapping")
     palette.quieten(axes)
     for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
         where = f" on {drawable(point.machine, MOST_LETTERS)}" if len(data.machines) > 1 else ""
@@ -219,8 +219,8 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
     if data.points:
         _legend(axes, columns=2)
     axes.set_title(
-        f"{data.within} of {data.inferred} advised a non-probe mapping within the interval;\n"
-        f"not counted: {len(data.points) - data.inferred} advised a probe, {data.kept} the default",
+        f"predicted: {data.within} of {data.inferred} within the 90% interval;\n"
+        f"not predicted: {len(data.points) - data.inferred} advised a probe, {data.kept} the default",
         fontsize=10,
     )
 

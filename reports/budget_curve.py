@@ -76,7 +76,7 @@ def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
         lines += [
             f"{drawable(curve.machine)} ({palette.made_in_words(curve.modelled)}), {curve.programs} programs, "
             f"{curve.mappings} mappings; of all runs: {curve.full:.2f} of the gain",
-            "   runs  pilots  mappings  gain captured (least to most of the draws)  of all runs'  mappings by chance",
+            "   runs  pilots  mappings  gain captured (lowest to highest draw)  of all runs'  mappings at random",
         ]
         for point in curve.points:
             share = f"{point.gain_captured / curve.full:13.0%}" if curve.full > 0 else " " * 13
@@ -101,14 +101,14 @@ def budget_figure(data: BudgetCurvesData) -> Figure:
     axes.xaxis.set_minor_locator(NullLocator())
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.set_xlabel("runs that were made, of all programs under all mappings")
-    axes.set_ylabel("gain captured on held-out programs,\nof a model's of all runs")
+    axes.set_xlabel("runs made, as a share of all programs under all mappings")
+    axes.set_ylabel("gain captured on held-out programs,\nrelative to a model of all runs")
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), max(1.1, axes.get_ylim()[1]))
     palette.quieten(axes)
     for machine in data.omitted:
         axes.plot([], [], " ", label=f"{drawable(machine)}: nothing to gain")
     if data.lines or data.omitted:
-        axes.legend(loc="lower right", frameon=False, title="mappings chosen by pilots (dotted: by chance)")
+        axes.legend(loc="lower right", frameon=False, title="mappings chosen by pilot runs (dotted: at random)")
     figure.suptitle("\n".join(data.title.split(", ")), fontsize=10)
     sign(figure, data.source)
     return figure

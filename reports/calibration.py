@@ -122,14 +122,14 @@ def calibration_figure(data: CalibrationData) -> Figure:
     axes.set_xlim(0, 1.02)
     axes.set_ylim(max(1, len(data.points)) - 0.5, -0.5)
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.set_xlabel("held-out programs, advised a non-probe mapping, that beat the default")
+    axes.set_xlabel("share of held-out programs that beat the default")
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     palette.quieten(axes)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
-        f"{data.programs} programs advised a non-probe mapping:\n"
-        f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f};\n"
-        f"not counted: {data.tried} advised a probe, {data.kept} the default",
+        f"predicted speedups: {data.programs}, of which {data.within} are inside the interval that should hold "
+        f"{INTERVAL * data.programs:.0f};\n"
+        f"not predicted: {data.tried} advised a probe, {data.kept} the default",
         fontsize=9,
     )
     sign(figure, data.source)

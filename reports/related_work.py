@@ -49,7 +49,7 @@ NAMES: dict[str, dict[str, str]] = {
         Strategy.INTERLEAVE: "interleaved pages",
         Strategy.SCATTER: "scattered threads",
         Strategy.FIXED: "the best one for the other programs",
-        Strategy.RANDOM: "any, by chance",
+        Strategy.RANDOM: "any, at random",
     },
 }
 """The rows of the figure by group: the evaluation's names and the reader's."""

@@ -46,9 +46,7 @@ def related_figure(data: RelatedData) -> Figure:
         _draw_panel(axes, each, rows)
         if number == 0:
             _draw_names(axes, rows, _words(data), panel)
-    figure.text(
-        0.15 / width, 1 - 0.15 / height, "What other ways of choosing give", fontsize=13, weight="bold", va="top"
-    )
+    figure.text(0.15 / width, 1 - 0.15 / height, "Speedups of other methods", fontsize=13, weight="bold", va="top")
     figure.text(0.15 / width, 1 - 0.43 / height, "\n".join(lines), fontsize=9, va="top", color=palette.TEXT)
     sign(figure, data.source)
     return figure

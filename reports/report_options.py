@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -29,6 +29,23 @@ def figure_option(name: str) -> Callable[[_Decorated], _Decorated]:
     return click.option(
         "-o", "--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg"
     )
+
+
+TABLE_FILE = click.option("-o", "--output", type=FILE, help="A Markdown or text file; else the table is printed.")
+
+
+def print_table(data: object, in_words: Callable[[Any], str], output: Path | None, as_json: bool) -> None:
+    """Write a table into a file if one is named, and print JSON if it is requested; else print the table."""
+    from numapredict.collect.host.durable import refused_as, replace_file
+    from numapredict.collect.terminal.answer import print_answer
+    from numapredict.collect.terminal.printable import printable_lines
+
+    if output is not None:
+        with refused_as(f"cannot write the table {output}"):
+            replace_file(output, f"{printable_lines(in_words(data))}\n".encode())
+        log.info(f"{output}: written")
+    if as_json or output is None:
+        print_answer(data, as_json, in_words)
 
 
 def print_drawn(data: object, title: str, output: Path, as_json: bool) -> None:

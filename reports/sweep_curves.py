@@ -6,7 +6,7 @@ from statistics import fmean
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep
 from numapredict.reports import palette
@@ -30,6 +30,9 @@ WHAT: dict[FeatureSet, str] = {
 """What each curve's clusters are found by, with the thesis's figures."""
 
 BEST, DEFAULT = "each program's best", "the default"
+LEAST = 0.55
+"""The scale, a share of the best, begins here or lower: what matters is how near to the best a curve is."""
+
 LABEL_STEP = 0.06
 """The distance of two labels, as a share of the axes' height."""
 
@@ -78,7 +81,11 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
 
 
 def sweep_figure(data: SweepCurvesData) -> Figure:
-    """Return the figure: a panel per default mapping, all with one scale, the curves' names at their ends."""
+    """Return the figure: a panel per default mapping, the curves' names at their ends.
+
+    All panels have one scale: the mean speedup as a share of that with every program's own best mapping. Over one
+    default that is 2x, over another 15x; on a scale of speedups the curves of the former lie on each other.
+    """
     columns = len(data.panels)
     figure = Figure(figsize=(0.6 + 5.6 * columns, 5.0), layout="constrained")
     drawn = figure.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
@@ -86,7 +93,8 @@ def sweep_figure(data: SweepCurvesData) -> Figure:
         _draw_panel(axes, panel)
     for axes, panel in zip(drawn, data.panels, strict=True):  # when all share their scale
         _label_ends(axes, panel)
-    drawn[0].set_ylabel("speedup over the default, arithmetic mean\n(in sample, higher is better)")
+    drawn[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    drawn[0].set_ylabel("mean speedup over the default,\nas a share of the best (in sample)")
     about = "each program under the best mapping of its cluster's centroid; clusters by the quantity at the curve's end"
     figure.suptitle(f"{data.title}\n{about}\n(numbers: the thesis's figures)", fontsize=11)
     sign(figure, data.source)
@@ -99,15 +107,20 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
         colour, marker = STYLES[curve.features]
         axes.plot(
             curve.clusters,
-            curve.speedups,
+            [speedup / panel.best for speedup in curve.speedups],
             color=colour,
             marker=marker,
             markersize=max(8 - number, 3) if among else 4,  # coinciding curves hide less of each other
             linewidth=max(3.2 - 0.4 * number, 1.0) if among else 1.4,
             label=WHAT[curve.features],
         )
-    axes.axhline(panel.best, color=palette.GREY, linestyle="--", linewidth=1, label=BEST)
-    axes.axhline(1, color=palette.GREY, linestyle=":", linewidth=1, label=DEFAULT)
+    axes.axhline(1, color=palette.GREY, linestyle="--", linewidth=1, label=BEST)
+    least = min(LEAST, *(0.95 * min(curve.speedups) / panel.best for curve in panel.curves))
+    axes.set_ylim(
+        min(axes.get_ylim()[0], least), max(axes.get_ylim()[1], 1.05)
+    )  # its name stands above the dashed line
+    if 1 / panel.best > least:
+        axes.axhline(1 / panel.best, color=palette.GREY, linestyle=":", linewidth=1, label=DEFAULT)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel("clusters")
     axes.set_title(f"default: {drawable(panel.default, MOST_LETTERS)}", fontsize=10)
@@ -120,10 +133,13 @@ def _label_ends(axes: Axes, panel: SweepPanel) -> None:
     Most curves end at the speedup of each program's best mapping, so the names are spread around it.
     """
     low, high = axes.get_ylim()
-    for words, speedup, where, away in ((BEST, panel.best, "bottom", 5), (DEFAULT, 1.0, "top", -2)):
+    lines = [(f"{BEST}: {panel.best:.2f}x", 1.0, "bottom", 5)]
+    if 1 / panel.best > low:
+        lines.append((DEFAULT, 1 / panel.best, "top", -2))
+    for words, share, where, away in lines:
         axes.annotate(
             words,
-            (1, speedup),
+            (1, share),
             xycoords=axes.get_yaxis_transform(),
             xytext=(0, away),
             textcoords="offset points",
@@ -133,7 +149,7 @@ def _label_ends(axes: Axes, panel: SweepPanel) -> None:
             va=where,
         )
     order = sorted(panel.curves, key=lambda curve: -fmean(curve.speedups))
-    middle = (fmean(curve.speedups[-1] for curve in order) - low) / (high - low)
+    middle = (fmean(curve.speedups[-1] for curve in order) / panel.best - low) / (high - low)
     top = min(1.0, middle + LABEL_STEP * (len(order) - 1) / 2)
     for number, curve in enumerate(order):
         colour, marker = STYLES[curve.features]

@@ -20,7 +20,7 @@ MACHINE = click.option(
     help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
 )
 STRICT = click.option(
-    "--strict", is_flag=True, help="Refuse a program that ends with an exit code other than 0, though its regions ran."
+    "--strict", is_flag=True, help="Refuse a program whose exit code is not 0, even if its parallel regions ran."
 )
 NO_SMT = click.option("--no-smt", is_flag=True, help="Leave out mappings with several threads on a core.")
 _OPTIONS = (
@@ -29,15 +29,16 @@ _OPTIONS = (
         "--codelet",
         "codelets",
         multiple=True,
+        metavar="NAME",
         shell_complete=named(codelets),
-        help="Only this codelet, or application of numapredict-applications; may be repeated.",
+        help="Only this codelet, or application of numapredict-applications; repeatable.",
     ),
     click.option(
         "--size",
         "sizes",
         multiple=True,
         type=SIZES,
-        help="This size, medium if none is given; may be repeated. Tiny (1 to 2 MB) is for emulated machines.",
+        help="Only this size (default: medium); repeatable. Tiny (1 to 2 MB) is for emulated machines.",
     ),
     click.option("--init", "initialisations", multiple=True, type=INITIALISATIONS, help="Only this initialisation."),
     click.option(
@@ -49,35 +50,55 @@ _OPTIONS = (
         help="A program of yours, with arguments; repeatable.",
     ),
     click.option(
-        "--cere", "cere_folders", multiple=True, type=FOLDER, help="A folder where CERE is configured; repeatable."
+        "--cere",
+        "cere_folders",
+        multiple=True,
+        type=FOLDER,
+        metavar="FOLDER",
+        help="A folder where CERE is configured; repeatable.",
     ),
     click.option(
         "--region",
         "regions",
         multiple=True,
+        metavar="NAME",
         help="Only this region of CERE; repeatable (default: all with at least 1% of the time).",
     ),
-    click.option("--invocation", type=click.IntRange(1), default=1, show_default=True, help="Which one CERE replays."),
+    click.option(
+        "--invocation",
+        type=click.IntRange(1),
+        metavar="N",
+        default=1,
+        show_default=True,
+        help="The invocation of a region that CERE replays.",
+    ),
     click.option(
         "--space",
+        metavar="NAME",
         default="full",
         show_default=True,
         shell_complete=named(spaces),
         help="A named set of mappings: full, thesis, wang, ...",
     ),
     NO_SMT,
-    click.option("--mapping", "labels", multiple=True, metavar="LABEL", help="Only this mapping; may be repeated."),
+    click.option("--mapping", "labels", multiple=True, metavar="LABEL", help="Only this mapping; repeatable."),
     click.option(
-        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only."
+        "--jobs",
+        type=click.IntRange(1),
+        metavar="N",
+        default=1,
+        show_default=True,
+        help="Processes at a time; modelled machines only.",
     ),
     click.option(
         "--repetitions",
         type=click.IntRange(1),
+        metavar="N",
         default=5,
         show_default=True,
-        help="Timed runs of each pair; up to twice as many if times vary.",
+        help="Timed runs of each program under each mapping; up to twice as many if times vary.",
     ),
-    click.option("--retry-failed", is_flag=True, help="Run again what failed before."),
+    click.option("--retry-failed", is_flag=True, help="Repeat the runs that failed before."),
     STRICT,
 )
 

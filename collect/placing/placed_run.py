@@ -219,4 +219,4 @@ def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator
         )
     unguarded = start.way == "numactl" and applied(placement).mapping.page_policy == "first-touch"
     if unguarded and options.balancing and len(placement.topology.memory_nodes) > 1 and balancing_is_on():
-        yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"
+        yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off for the run"

@@ -61,4 +61,4 @@ def argument_once_option(name: str, old: str, **settings: Any) -> Callable[[_Dec
 
 
 def _say(old: str, new: str) -> None:
-    log.warning(f"{old} is now {new}; the old name goes with the next version")
+    log.warning(f"{old} is now {new}; the next version will not have the old name")

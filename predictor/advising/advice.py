@@ -108,7 +108,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
     ``explanation`` says why, as far as the readings show. ``exit_code`` is what the program ends with, though its
     parallel regions ran. ``own_threads`` is set for a program that fixes its own number of threads: only mappings
-    with that number compete, and ``default`` is what it gets today with it. ``answer`` distinguishes advice from
+    with that number are considered, and ``default`` is what it runs under today. ``answer`` distinguishes advice from
     ``Unknown``.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
     tool can; ``alternative`` is numactl's. ``warnings`` say what makes the answer doubtful. ``regions`` has the time of

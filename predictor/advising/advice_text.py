@@ -82,10 +82,10 @@ def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
     if advice.verification is not None and not advice.verification.won:
         return [f"  expected speedup  none: {verified_in_words(advice.verification)}"]
     if advice.mapping == advice.default:
-        return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
+        return ["  expected speedup  none: it runs under this mapping already, and no other is expected to be faster"]
     least = "among similar programs"
     if advice.confidence is not None:
-        least = f"90% interval; it beats the default in {percent(advice.confidence)}"
+        least = f"90% interval; probability that it beats the default: {percent(advice.confidence)}"
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
@@ -185,7 +185,7 @@ def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
 def _command_lines(advice: Advice) -> list[str]:
     other = advice.alternative
     if not other.exact and other.mapping == advice.default != advice.mapping:
-        how = ": the default, bound; no other of their mappings surely gains"
+        how = ": the default, bound; no other of their mappings clearly gains"
     else:
         speed = other.expected_speedup
         how = f", approximately: {other.mapping}{'' if speed is None else f' ({expected_in_words(speed)})'}"

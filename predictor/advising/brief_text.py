@@ -23,7 +23,7 @@ from numapredict.predictor.learning.model import ExpectedSpeedup
 Rows = list[tuple[str, str]]
 """Titles, and what stands beside each; one without a title continues the one before."""
 
-_EXPLAIN = "--explain says why, with all runs, other tools' commands and similar programs"
+_EXPLAIN = "--explain prints the reasons, all runs, other tools' commands and similar programs"
 
 
 def advice_in_brief(advice: Advice) -> str:
@@ -90,7 +90,7 @@ def _gain(advice: Advice) -> tuple[str, str]:
     if verification is not None and not verification.won:
         return "gain", f"none: {verified_in_words(verification)}"
     if advice.mapping == advice.default:
-        return "gain", "none: that is what it gets today, and no other mapping is expected to beat it"
+        return "gain", "none: it runs under this mapping already, and no other is expected to be faster"
     over, speed = f"over {advice.default}", advice.expected_speedup
     title = "modelled gain" if advice.modelled and is_measured(advice) else "expected gain"
     if verification is not None:

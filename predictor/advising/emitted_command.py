@@ -41,7 +41,7 @@ def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) 
     obstacle = preloading_obstacle(tool, program)
     if obstacle and emission.mapping.page_policy == "first-touch" and len(topology.memory_nodes) > 1:
         raise UnsupportedMappingError(
-            f"{TITLES[tool]} can express nothing of {mapping} for {program.name}: {obstacle}, and it has no option for "
+            f"{TITLES[tool]} cannot express {mapping} for {program.name}: {obstacle}, and it has no option for "
             "the pages; the nearest is --emit numactl"
         )
     for line in (obstacle, emission.note, *emission.cautions):

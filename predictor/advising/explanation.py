@@ -170,7 +170,7 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
 def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Finding:
     """Return what the program waits for, or why that is not known."""
     if evidence is None:
-        text = "what limits it is not known: the default is none of this model's probes"
+        text = "what limits it is not known: the default is not one of this model's probes"
         return Finding("binds", "unknown", text, {})
     if binds == "unknown":
         where = "where the default has the pages and " if pages == "unknown" and not is_shared(evidence) else ""
@@ -183,15 +183,15 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
     """Return what the program waits for as part of a sentence, and the names of the numbers that show it."""
     gain = f"with pages on all nodes it is {evidence.speedup or 1.0:.2f}x as fast"
     if binds == "one node's bandwidth":
-        return f"it waits for that node's bandwidth: {gain}", ("speedup",)
+        return f"it is limited by that node's memory bandwidth: {gain}", ("speedup",)
     if binds == "one node's memory":
-        return f"it waits for that node's memory, its bandwidth or the way there: {gain}", ("speedup",)
+        return f"it is limited by that node's memory or the links to it: {gain}", ("speedup",)
     if binds == "all nodes' bandwidth":
         rate = f"{evidence.default_local_GBps:.1f} GB/s of the {evidence.controllers_GBps:.1f} that they can read"
-        return f"it waits for the bandwidth of all nodes: {rate}", ("default_local_GBps", "controllers_GBps")
+        return f"it is limited by the memory bandwidth of all nodes: {rate}", ("default_local_GBps", "controllers_GBps")
     most = max(evidence.default_traffic_GBps or 0.0, evidence.other_traffic_GBps or 0.0)
     text = (
-        f"where pages are hardly matters: {most:.2f} GB/s of memory traffic, where training programs had up to "
+        f"page placement hardly matters: {most:.2f} GB/s of memory traffic, where training programs had up to "
         f"{evidence.reached_GBps:.1f}; whether compute, caches or synchronisation limit it is not known"
     )
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")

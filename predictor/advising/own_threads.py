@@ -138,9 +138,9 @@ def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, 
     if others:
         text += f", in {team.share:.0%} of its region time (and {', '.join(map(str, others))} in other regions)"
     if competing != team.threads:
-        text += f"; this machine has no mapping of {team.threads}: those of all its {competing} cores compete"
+        text += f"; this machine has no mapping of {team.threads}: those of all its {competing} cores are considered"
     else:
-        text += f"; only mappings of {threads} compete"
+        text += f"; only mappings of {threads} are considered"
     if taught != competing:
         text += f", judged by what the model's programs did with {taught}"
     if modelled and team.threads == processors_here():

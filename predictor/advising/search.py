@@ -214,7 +214,7 @@ class Search:
             log.warning(self.threads_text)
         elif team is not None and self.own is not None and team.threads != self.own.threads:
             self.own = Team(0, 0.0)
-            self.threads_text = "its number of threads depends on OMP_NUM_THREADS: all mappings compete"
+            self.threads_text = "its number of threads depends on OMP_NUM_THREADS: all mappings are considered"
             log.warning(self.threads_text)
 
     def _told(self) -> tuple[list[int], list[float], list[bool]]:
@@ -231,8 +231,8 @@ class Search:
         """Return a sentence on the number of threads that the program sets itself."""
         text = f"the program sets its own number of threads: {team.threads}, whatever OMP_NUM_THREADS says; "
         if any(mapping.threads == team.threads for mapping in self.prior.mappings):
-            return text + f"only mappings of {team.threads} compete"
-        return text + f"this machine has no mapping of {team.threads}: all compete"
+            return text + f"only mappings of {team.threads} are considered"
+        return text + f"this machine has no mapping of {team.threads}: all are considered"
 
     def _record(self, made: Made, time_s: float, gain: float) -> SearchRun:
         measurement, seen_s = made.measurement, region_time_when_ended(made.measurement)

@@ -42,7 +42,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     """Further runs of the baseline and of the fastest mapping, in turn: their times in seconds, round by round.
 
     ``speedup`` is the geometric mean of baseline over mapping, ``low`` and ``high`` its least and greatest over the
-    rounds; None if a run failed, with the ``reason``. ``won`` is whether the mapping is surely faster.
+    rounds; None if a run failed, with the ``reason``. ``won`` is whether the mapping is significantly faster.
     """
 
     mapping: AnyMapping
@@ -61,7 +61,7 @@ class FurtherRun(msgspec.Struct, frozen=True, kw_only=True):
     ``expected_speedup`` is a mean that counts a slower run as 1, since the best is then kept. ``speedup`` is that of
     the run itself over the best so far, with its 90% interval, and ``chance`` the probability that it is faster. It
     costs ``cost_s`` seconds at most, ``confirming_s`` of them for the runs that confirm its gain, and should save
-    ``saving_s`` in each later run: worth it from ``worth_from_runs`` runs of the program on, null if never.
+    ``saving_s`` in each later run: pays off after ``worth_from_runs`` runs of the program, null if never.
     """
 
     mapping: AnyMapping
@@ -79,8 +79,8 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
 
     ``baseline`` is ``as-it-is`` on this computer, and the default mapping on a described machine; ``default`` is the
     mapping that datasets count speedups from. ``mapping`` is the advice: a mapping that was run, or the baseline's
-    where none was surely faster (``keep``). ``speedup`` is that of the confirming runs, from ``low`` to ``high``, and 1
-    where the baseline is kept; ``speedup_over_default`` is by the search's runs, None if the default was not run.
+    where none was clearly faster (``keep``). ``speedup`` is that of the confirming runs, from ``low`` to ``high``,
+    and 1 where the baseline is kept; ``speedup_over_default`` is by the search's runs, None if the default was not run.
     ``clock`` is ``regions`` where times are those of the parallel regions, ``process`` where they are of the whole run.
     ``runs`` are in their order; ``next`` is what a further one would be. ``knows`` says whose gains the runs were
     chosen by. ``trace_share`` is the part of the program's region time that was seen, for modelled runs. ``command``
@@ -253,7 +253,7 @@ def _warnings(found: Search, share: float | None, confirmation: Confirmation | N
         if off > max(DRIFT, DRIFT_IN_DEVIATIONS * statistics.stdev(again) / statistics.fmean(again)):
             lines.append(
                 f"the program as it is now took {seconds_in_words(kept_s)} in the kept run and "
-                f"{seconds_in_words(statistics.fmean(again))} on average now: this computer is not as it was, and the "
+                f"{seconds_in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
                 "kept runs may have misled the search (--fresh makes all anew)"
             )
     return tuple(lines)

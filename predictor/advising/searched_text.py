@@ -62,7 +62,7 @@ def kept_in_words(found: Searched) -> tuple[str, ...]:
 
     For an answer that keeps the baseline.
     """
-    confirmation, kept = found.confirmation, "no mapping that ran was surely faster"
+    confirmation, kept = found.confirmation, "no mapping that ran was significantly faster"
     others = found.runs[1:]
     if others and all(run.outcome == "failed" for run in others):
         which = "the only other run" if len(others) == 1 else f"all {len(others)} other runs"
@@ -120,7 +120,9 @@ def _further_in_words(found: Searched, following: FurtherRun) -> str:
     cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
     confirming = " with the runs that confirm it" if following.confirming_s else ""
     text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance}): it costs {cost} at most"
-    text += f"{confirming} and should save {saving} a run, worth it from {counted(worth_from, 'run')} of the program on"
+    text += (
+        f"{confirming} and should save {saving} a run, which pays off after {counted(worth_from, 'run')} of the program"
+    )
     return f"{text}; {decided_by(found, following)}"
 
 

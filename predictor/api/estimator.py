@@ -71,7 +71,7 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
         return gains[:, 0] if self._single else gains
 
     def choose(self, X: Any) -> npt.NDArray[np.intp]:  # noqa: ANN401
-        """Return the column of each program's best mapping, int[programs]: the default's unless one should surely gain.
+        """Return the column of each program's best mapping, int[programs]: the default's unless one clearly gains.
 
         Raises ValueError if the default is not known.
         """
@@ -103,6 +103,6 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
         columns = list(self.mappings_)
         if self.default not in columns:
             raise ValueError(
-                f"default {self.default!r} is none of the outputs: {', '.join(map(str, columns[:3]))}, ..."
+                f"default {self.default!r} is not one of the outputs: {', '.join(map(str, columns[:3]))}, ..."
             )
         return columns.index(self.default)

@@ -40,8 +40,8 @@ METHOD = click.option(
     type=click.Choice(["gains", "thesis"]),
     default="gains",
     show_default=True,
-    help="How two probes choose: by the gains that they let expect, or as in the thesis, by the best mapping of their "
-    "cluster's centroid.",
+    help="How a mapping is chosen from two probes: by predicted gains, or as in the thesis by the best mapping of the "
+    "nearest cluster's centroid.",
 )
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
@@ -76,46 +76,50 @@ log = logging.getLogger(__name__)
     "budget_s",
     old=["--budget"],
     type=click.FloatRange(5, 3600),
+    metavar="SECONDS",
     default=100,
     show_default=True,
-    help="CPU seconds that modelled probes, or the first 4 runs of a search, may take in all, the start up to the "
-    "first region not counted; of the native run, those of each of its two threads.",
+    help="Modelled machines: limit of CPU time for both probes together, or for the first 4 runs of a search. Time "
+    "before the first parallel region does not count.",
 )
 @click.option(
     "--verify",
     "verified",
     is_flag=True,
-    help="Run the default and the advised mapping in turn; recommend a change only if it measures faster. A search "
-    "always does.",
+    help="Alternate runs of the default and the advised mapping; recommend a change only if it measures faster. A "
+    "search always does.",
 )
 @METHOD
 @click.option(
     "--search",
     "searching",
     is_flag=True,
-    help="Advise the fastest of a few runs, each chosen by the ones before; done without this option where there is no "
+    help="Run a few mappings, each chosen by the results so far, and advise the fastest. The default where there is no "
     "model.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(2),
     metavar="N",
-    help="With --search, which it implies: make N runs at most, the first without any mapping; 4 if not given.",
+    help="Search with at most N runs, the first without any mapping (default: 4).",
 )
 @click.option(
     "--for",
     "expected_runs",
     type=click.IntRange(1),
     metavar="RUNS",
-    help="With --search, which it implies: how often the program will run. A further run is made if it should save "
-    "more in all these than it costs; --runs at most, or 16. Without --for, one is made if it should speed up the best "
-    "by 0.35%, which is about as for 300.",
+    help="Search as long as it should pay if the program will run this often: each run must be expected to save "
+    "more than it costs. At most --runs, or 16. Without --for, it must be expected to speed up the best by 0.35%.",
 )
-@click.option("--no-cut", is_flag=True, help="With --search: never end a run once it has taken as long as the best.")
-@click.option("--fresh", is_flag=True, help="With --search: discard the runs that earlier searches made here.")
+@click.option(
+    "--no-cut", is_flag=True, help="With --search: let every run finish, also one that is slower than the best so far."
+)
+@click.option("--fresh", is_flag=True, help="With --search: discard the results of earlier searches on this computer.")
 @STRICT
 @click.option(
-    "--explain", is_flag=True, help="Say why, too, with all runs, other tools' commands and similar programs."
+    "--explain",
+    is_flag=True,
+    help="Also print the reasons, all runs, the commands of other tools and similar programs.",
 )
 @EMIT
 @JSON
@@ -191,7 +195,7 @@ def predict(
         "numapredict.predictor.learning.budget:BudgetPlan",
     ],
     examples={
-        "numapredict train --budget 2h": "Teach searches, or learn a model, in about 2 hours.",
+        "numapredict train --budget 2h": "Train for about 2 hours: a model, or data for searches.",
         "numapredict train --dataset lpdquad -o model.json": "Learn from a shipped dataset.",
     },
 )
@@ -202,18 +206,23 @@ def predict(
     shell_complete=DATASET_NAMES,
     help="Learn from this dataset instead of running a campaign.",
 )
-@click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the model.")
+@click.option(
+    "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="The campaign's folder; resumed if it exists."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write the model.")
 @DEFAULT
 @click.option(
-    "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
+    "--clusters",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The number of clusters (default: chosen by cross-validation, at most 6).",
 )
 @click.option(
     "--budget",
     "budget_text",
     metavar="RUNS|SHARE|TIME",
-    help="Run no more than 2000 runs, 15% of all runs, or 45min: the most informative ones. Too few for a model (the "
-    "answer says so) teach searches alone.",
+    help="A limit such as 2000 (runs), 15% (of all runs) or 45min; the most informative runs are made. If that is too "
+    "few for a model, only searches learn from them, and the answer says so.",
 )
 @KEEP_OUTLIERS
 @click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
@@ -288,7 +297,7 @@ def train(
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
 @click.option(
-    "--plan", type=FILE, help="Place the variables of this plan (`variables --plan`), all else by first touch."
+    "--plan", type=FILE, help="Place the variables of this plan (`variables --plan`); all other pages by first touch."
 )
 @renamed(
     "-o",
@@ -299,7 +308,9 @@ def train(
     help="Write where threads and pages were, and the regions' times, as JSON into this file.",
 )
 @EMIT
-@click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
+@click.option(
+    "--no-numa-balancing", is_flag=True, help="Switch off automatic NUMA balancing during the run; needs root."
+)
 @COMMAND
 def run(
     label: str | None,
@@ -347,10 +358,12 @@ def run(
 )
 @DEFAULT
 @JOBS
-@click.option("-o", "--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
+@click.option(
+    "-o", "--output", type=FILE, help="Where to save the result as JSON (default: in the user's data folder)."
+)
 @click.option("--fresh", is_flag=True, help="Discard finished folds and run all again.")
 @METHOD
-@click.option("--without-machine", is_flag=True, help="Searches know the shipped datasets of other machines alone.")
+@click.option("--without-machine", is_flag=True, help="Let searches know only the shipped datasets of other machines.")
 @KEEP_OUTLIERS
 @JSON
 @DATASETS

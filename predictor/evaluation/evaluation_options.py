@@ -39,9 +39,11 @@ def to_mapping(_context: click.Context, _option: click.Parameter, label: str | N
 DEFAULT = click.option(
     "--default", callback=to_mapping, metavar="LABEL", help="The mapping that speedups are relative to."
 )
-JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+JOBS = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="Folds at a time."
+)
 KEEP_OUTLIERS = click.option(
-    "--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping."
+    "--keep-outliers", is_flag=True, help="Keep outliers: times far from the others of the same program and mapping."
 )
 
 FILE = click.Path(path_type=Path, dir_okay=False)

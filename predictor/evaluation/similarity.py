@@ -1,4 +1,4 @@
-"""Which programs the model can hardly tell apart: how far two groups' reactions to mappings lie from each other.
+"""Which programs the model can hardly distinguish: how far two groups' reactions to mappings lie from each other.
 
 Of two programs that react alike under every mapping, at the same local bandwidth, one can be left out of the training.
 """

@@ -18,7 +18,9 @@ from numapredict.collect.terminal.command import Command
         "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
     },
 )
-@click.option("--seconds", default=60.0, show_default=True, help="What all replays together may take.")
+@click.option(
+    "--seconds", metavar="SECONDS", default=60.0, show_default=True, help="Time limit for all replays together."
+)
 @click.option(
     "-o", "--output", "json", type=click.Path(path_type=Path, dir_okay=False), help="Write the answer as JSON, too."
 )

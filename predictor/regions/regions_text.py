@@ -91,7 +91,7 @@ def _advice(answer: ReplayedRegions) -> str:
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:
-    """Return what one mapping for the whole program gains, if one surely does, and the command."""
+    """Return what one mapping for the whole program gains, if one significantly does, and the command."""
     best = next((one for one in answer.one_mapping if one.lowest > 1), None)
     if best is None or best.speedup < _GAIN:
         return

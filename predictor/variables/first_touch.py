@@ -12,7 +12,7 @@ from numapredict.predictor.variables.touches import Numbers, Touches
 
 Manner = Literal["one thread", "equal blocks", "in turn", "supposed"]
 """How the pages were touched first: by one thread, in blocks or in another order by several; or not known, and thread 0
-is supposed."""
+is assumed."""
 
 _ALONE = 0.97
 """Of the pages: one thread touched them first."""

@@ -2,7 +2,7 @@
 
 Blocked: the threads' order follows the pages' (rank correlation). Strided: it does so many times over, as rows dealt in
 turn or columns do; found as the frequency at which the threads' order turns with the page (discrete Fourier transform).
-Irregular: neighbouring pages have the same thread more often than by chance, in no order. Else it is shared.
+Irregular: neighbouring pages have the same thread more often than at random, in no order. Else it is shared.
 """
 
 import math

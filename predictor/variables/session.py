@@ -176,7 +176,7 @@ def _notes(
     if nodes is None:
         notes.append(
             "this computer has one NUMA node, so that no touch is remote: costs are by the touches of other threads "
-            "than the one that touched a page first; --machine NAME states the shares on a machine"
+            "than the one that touched a page first; for the remote share on a machine, use --machine NAME"
         )
     if seen < _FEW_TOUCHES:
         notes.append(f"sampled few touches, {seen}, so that shares are rough: run a larger input, or more steps")

@@ -2,7 +2,7 @@
 
 The profile picks pages evenly, protects each for a moment and notes who touches it first. A page's rate by itself, one
 touch over a random time, has no mean; so the touches and the times of neighbouring pages are added before they are
-divided. Of a page that nobody touched the time is supposed. That shares out a variable's touches among its pages; how
+divided. Of a page that nobody touched the time is assumed. That shares out a variable's touches among its pages; how
 many there are in all, against other variables, tell their waits (visits.py).
 """
 

@@ -49,7 +49,7 @@ def _severity(answer: Variables) -> list[str]:
     """Return what the variables are judged by."""
     sampled = f"{answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel regions"
     said = [
-        f"severity is by share of touches: {sampled}; a touch is a visit to a page, not a memory access, and no time"
+        f"severity is by share of touches: {sampled}; a touch is one visit to a page: it counts neither accesses nor time"
     ]
     if answer.severity == "share of touches":
         return said
@@ -213,11 +213,11 @@ def pattern_in_words(pattern: Pattern) -> str:
 def _first(one: Variable) -> str:
     place = one.first_touch
     if place is None:
-        return "not known; thread 0 is supposed"
+        return "not known; thread 0 is assumed"
     where = f"{place.text}, in the C library" if place.in_c_library else place.text
     match one.first_manner:
         case "supposed":
-            return f"{where}; thread 0 alone is supposed"
+            return f"{where}; thread 0 alone is assumed"
         case "one thread":
             return f"{where}, by thread {one.first_thread or 0}"
         case "in turn":

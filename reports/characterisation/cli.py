@@ -28,9 +28,12 @@ log = logging.getLogger(__name__)
     "output",
     old=["--output"],
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder of figures, tables and runs; else PROGRAM-on-MACHINE. Resumed if it exists.",
+    metavar="FOLDER",
+    help="The folder of figures, tables and runs (default: PROGRAM-on-MACHINE); resumed if it exists.",
 )
-@click.option("--threads", multiple=True, type=click.IntRange(1), help="Only this number of threads; repeatable.")
+@click.option(
+    "--threads", multiple=True, type=click.IntRange(1), metavar="N", help="Only this number of threads; repeatable."
+)
 @click.option(
     "--page-policy",
     "page_policies",
@@ -44,18 +47,20 @@ log = logging.getLogger(__name__)
     "budget_s",
     old=["--budget"],
     type=click.FloatRange(5, 86400),
-    help="CPU seconds for all traces of a modelled machine, not counting time before the first region. Default: 20 "
-    "for the native run and 40 per thread count.",
+    metavar="SECONDS",
+    help="Modelled machines: limit of CPU time for all traces; time before the first parallel region does not count. "
+    "Default: 20 for the native run and 40 per number of threads.",
 )
 @click.option(
     "--repetitions",
     type=click.IntRange(1),
+    metavar="N",
     default=5,
     show_default=True,
     help="Timed runs of a mapping on this computer; up to twice as many if times vary.",
 )
-@click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
-@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--fresh", is_flag=True, help="Discard the runs that an earlier characterisation has finished.")
+@click.option("--retry-failed", is_flag=True, help="Repeat the runs that failed before.")
 @STRICT
 @JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)

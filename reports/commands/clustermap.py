@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @DATASET
 @figure_option("clustermap")
 @click.option("--default", callback=to_mapping, metavar="LABEL", help="The mapping that times are divided by.")
-@click.option("--clusters", type=click.IntRange(1), help="Clusters to colour; else 6, or as many as there are.")
+@click.option(
+    "--clusters", type=click.IntRange(1), metavar="N", help="Clusters to colour (default: 6, or as many as there are)."
+)
 @click.option(
     "--scale",
     type=click.Choice(("log", "linear")),

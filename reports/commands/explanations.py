@@ -1,6 +1,7 @@
 """`report explanations`: how often each rule of an explanation is right."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,6 +9,7 @@ import click
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS
+from numapredict.reports.report_options import TABLE_FILE, print_table
 
 if TYPE_CHECKING:
     from numapredict.predictor.evaluation.explanation_check import RuleScore
@@ -25,15 +27,15 @@ HEADINGS: dict["Reads", str] = {
     examples={"numapredict report explanations lpdquad": "Score each rule."},
 )
 @DATASETS
+@TABLE_FILE
 @JSON
-def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
+def explanations(datasets: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Show how often each rule of the explanations is right, on codelets, for which the right answer is known."""
     with doing("loading libraries"):
-        from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.explanation_check import check_datasets
 
     scores = check_datasets(datasets)
-    print_answer(scores, as_json, explanations_table)
+    print_table(scores, explanations_table, output, as_json)
 
 
 def explanations_table(scores: "Sequence[RuleScore]") -> str:

@@ -55,7 +55,7 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
 
     for name in names:
         if name not in EVERY:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(EVERY)}", param_hint="--only")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(EVERY)}", param_hint="--only")
     bench = Bench()
     chosen = names or tuple(EVERY)
     comparisons: list[Comparison] = []

@@ -18,13 +18,14 @@ log = logging.getLogger(__name__)
 
 
 @click.command(
-    cls=Command, examples={"numapredict report page model.json -o page.html": "Write a page on a model of one's own."}
+    cls=Command, examples={"numapredict report page model.json -o page.html": "Write a page on your own model."}
 )
 @click.argument("subject", metavar="DATASET|MODEL|ANSWER", shell_complete=SUBJECTS)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     default=Path("page.html"),
     show_default=True,
     help="An .html file.",
@@ -32,8 +33,12 @@ log = logging.getLogger(__name__)
 @click.option(
     "--default", callback=to_mapping, metavar="LABEL", help="The mapping that a dataset's times are divided by."
 )
-@click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
-@click.option("--profile", type=FILE, help="Where an answer's pages go by this profile (`run --profile`).")
+@click.option(
+    "--evaluation",
+    type=FILE,
+    help="What `evaluate` saved, for the page of a model (default: what was saved under its name).",
+)
+@click.option("--profile", type=FILE, help="Show where an answer's pages go by this profile (`run --profile`).")
 def page(
     subject: str, output: Path, default: "AnyMapping | None", evaluation: Path | None, profile: Path | None
 ) -> None:

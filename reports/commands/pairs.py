@@ -1,6 +1,7 @@
-"""`report pairs`: the programs of a dataset that the model can hardly tell apart."""
+"""`report pairs`: the programs of a dataset that the model can hardly distinguish."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,7 +9,7 @@ import click
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import to_mapping
-from numapredict.reports.report_options import DATASET
+from numapredict.reports.report_options import DATASET, TABLE_FILE, print_table
 
 if TYPE_CHECKING:
     from numapredict.collect.mapping import AnyMapping
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 )
 @DATASET
 @click.option("--default", callback=to_mapping, metavar="LABEL", help="The mapping that times are divided by.")
-@click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
+@click.option("--count", type=click.IntRange(1), metavar="N", default=20, show_default=True, help="Pairs to show.")
+@TABLE_FILE
 @JSON
-def pairs(dataset: str, default: "AnyMapping | None", count: int, as_json: bool) -> None:
-    """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
+def pairs(dataset: str, default: "AnyMapping | None", count: int, output: Path | None, as_json: bool) -> None:
+    """Show which programs of a dataset the model can hardly distinguish: one of each pair adds nothing to a model."""
     with doing(f"reading {dataset}"):
-        from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.similarity import like_pairs
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.predictor.learning.features import observe
@@ -38,7 +39,7 @@ def pairs(dataset: str, default: "AnyMapping | None", count: int, as_json: bool)
         mapping = default_of(opened, options_of(default, None, opened))
         observations = observe(opened, mapping)
         found = like_pairs(observations, observations.column(mapping))
-    print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
+    print_table(found[:count], lambda shown: pairs_in_words(shown, len(found)), output, as_json)
 
 
 def pairs_in_words(pairs: "Sequence[LikePair]", of: int) -> str:

@@ -40,7 +40,7 @@ def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, 
             yield f"probe {number}, features.local_share", f"{probe.features['local_share']:g} is not within 0 to 1"
     yield from region_problems(advice.regions)
     if advice.cluster.centroid not in advice.cluster.members:
-        yield "cluster", "its centroid is none of its members"
+        yield "cluster", "its centroid is not one of its members"
 
 
 def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:

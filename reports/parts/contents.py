@@ -132,7 +132,7 @@ def _model_sections(subject: Subject, model: Model, evaluation: Path | None) -> 
         Section("clusters", "What the model knows", model),
     ]
     if subject.dataset is None:
-        found.append(Section("tree", "How the clusters came about", tree_data(model)))
+        found.append(Section("tree", "How the clusters were formed", tree_data(model)))
     return [*found, Section("held-out", "How good it is", _held_out(subject.name, model, evaluation))]
 
 

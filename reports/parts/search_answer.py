@@ -88,7 +88,7 @@ def confirming_data(found: Searched, confirmation: Confirmation) -> ConfirmingDa
     result = confirmation.reason
     if confirmation.speedup is not None:
         mean = " on average (geometric mean)" if len(confirmation.mapping_s) > 1 else ""
-        sure = "surely faster" if confirmation.won else "not surely faster, so the program should stay as it is"
+        sure = "significantly faster" if confirmation.won else "not significantly faster: keep what you have"
         result = f"{factor(confirmation.speedup)}{mean}: {sure}"
     return ConfirmingData(
         mapping=confirmation.mapping.label,

@@ -65,7 +65,7 @@ def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     found = json.loads(written.stdout)[0]
     assert found["machine"] == "sandybridge-4x8"
     assert {claim["met"] for claim in found["claims"]} <= {True, False}
-    assert "none of forestgomp, mctop" in refusal(numapredict("report", "fidelity", "--only", "nobody"))
+    assert "not one of forestgomp, mctop" in refusal(numapredict("report", "fidelity", "--only", "nobody"))
     unwritable = numapredict("report", "fidelity", "--only", "ics19", "--output", str(tmp_path / "no" / "table.md"))
     assert "cannot write the table" in refusal(unwritable, 1)
 
@@ -167,7 +167,7 @@ def test_machines_and_mappings_are_drawn(tmp_path: Path) -> None:
     assert "leave out --profile" in refusal(needless)
 
 
-def test_the_pairs_most_alike_are_shown() -> None:
+def test_the_pairs_most_alike_are_shown_or_written(tmp_path: Path) -> None:
     dataset = ("--dataset", "sandybridge-4x8", "--count", "3")
     shown = numapredict("report", "pairs", *dataset)
     assert shown.returncode == 0, shown.stderr
@@ -175,4 +175,8 @@ def test_the_pairs_most_alike_are_shown() -> None:
     found = json.loads(numapredict("report", "pairs", *dataset, "--json").stdout)
     assert rows == [pair["first"] for pair in found]
     assert all(1 <= pair["time"] <= pair["time_at_most"] for pair in found)
+    written = numapredict("report", "pairs", *dataset, "--output", "pairs.txt", cwd=tmp_path)
+    assert (written.stdout, (tmp_path / "pairs.txt").read_text()) == ("", shown.stdout)
+    unwritable = numapredict("report", "pairs", *dataset, "-o", "no/pairs.txt", cwd=tmp_path)
+    assert "cannot write the table no/pairs.txt" in refusal(unwritable, 1)
     assert "no dataset 'nowhere'" in refusal(numapredict("report", "pairs", "--dataset", "nowhere"))

@@ -94,8 +94,8 @@ def test_a_described_machine_without_a_model_is_searched_by_what_other_machines_
 def test_only_mappings_with_the_programs_own_number_of_threads_are_run(foreign: Path) -> None:
     answer, said = asked("--machine", MACHINE, foreign, "call", 8)
     assert {parse_label(run["mapping"]).threads for run in answer["runs"][1:]} == {8}
-    assert "only mappings of 8 compete" in answer["own_threads"]
-    assert "only mappings of 8 compete" in said
+    assert "only mappings of 8 are considered" in answer["own_threads"]
+    assert "only mappings of 8 are considered" in said
 
 
 def test_a_model_and_a_search_exclude_each_other(foreign: Path) -> None:

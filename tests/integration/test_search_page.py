@@ -70,7 +70,7 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
         "it is <slow>",
         "Kept: the first run, made from 2026-01-02 03:04 UTC on; --fresh makes all runs anew.",
         "each further one was chosen by what 4 programs on planted gained.",
-        "2.10x on average (geometric mean): surely faster (measured).",
+        "2.10x on average (geometric mean): significantly faster (measured).",
         "Exit code 26",
         "Trace saw regions with 75% of the native region time",
         "Baseline the program as it is now: speedups are over it",
@@ -107,7 +107,7 @@ def test_the_page_of_a_kept_baseline_has_its_command_and_no_drawing() -> None:
     page = searched_page(kept)
     assert sections(page) == ["searched", "runs", "confirming", "further", "about"]
     body = " ".join(Document(page).texts["body"][0].split())
-    assert "Keep what you have No mapping that ran was surely faster." in body
+    assert "Keep what you have No mapping that ran was significantly faster." in body
     assert "32x4-contiguous-locality was the fastest, but run again it gave 1.00x" in body
     assert Document(page).texts["pre"] == [kept.command]
     alone = answered(Computer(times(8.0)), runs=1, expected_runs=1)

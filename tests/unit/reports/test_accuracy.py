@@ -79,14 +79,14 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     figure = accuracy_figure(data)
     drawn = sum(len(line.get_xdata()) for bar in figure.axes[0].containers for line in bar.lines[:1])  # type: ignore
     assert drawn == 3 * len(machines)
-    read = [line for line in figure.axes[0].lines if "read, not expected" in str(line.get_label())]
+    read = [line for line in figure.axes[0].lines if "(not predicted)" in str(line.get_label())]
     assert sum(len(np.asarray(line.get_xdata())) for line in read) == len(machines)
     assert_legible(figure, apart=False)
     write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
-        assert f">{machine}, 3 advised a non-probe mapping</text>" in text
-        assert f">{machine}, 1 advised a probe: read, not expected</text>" in text
+        assert f">{machine}: 3 advised another mapping (predicted)</text>" in text
+        assert f">{machine}: 1 advised a probe (not predicted)</text>" in text
     for words in ("expected speedup over the default", "regret", "median 10", "1: below", "(modelled)"):
         assert words in text
 
@@ -140,12 +140,12 @@ def test_points_intervals_and_numbers_are_drawn_where_they_are() -> None:
     assert [np.asarray(each).ravel().tolist() for each in segments.get_segments()] == [
         pytest.approx([point.low, point.measured, point.high, point.measured]) for point in own
     ]
-    (read,) = [line for line in axes.lines if "read, not expected" in str(line.get_label())]
+    (read,) = [line for line in axes.lines if "(not predicted)" in str(line.get_label())]
     assert np.asarray(read.get_xydata()).tolist() == [[3.0, 3.0]]
     assert read.get_marker() != points.get_marker()
     assert (
         axes.get_title()
-        == "1 of 3 advised a non-probe mapping within the interval;\nnot counted: 1 advised a probe, 1 the default"
+        == "predicted: 1 of 3 within the 90% interval;\nnot predicted: 1 advised a probe, 1 the default"
     )
     numbered = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
     assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0)}

@@ -43,7 +43,7 @@ def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, 
     text = (tmp_path / "figure.svg").read_text()
     assert "stated probability" in text
     assert data.title in text
-    assert f"{data.programs} programs advised" in text
+    assert f"predicted speedups: {data.programs}, of which" in text
     write_figure(calibration_figure(msgspec.structs.replace(data, points=())), tmp_path / "empty.png")
     assert (tmp_path / "empty.png").stat().st_size > 1000
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
@@ -96,7 +96,7 @@ def test_the_numbers_of_programs_are_distinguished() -> None:
     assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
     title = calibration_figure(data).axes[0].get_title()
     assert title == (
-        "3 programs advised a non-probe mapping:\n"
-        "1 speedups inside the interval that should hold 3;\nnot counted: 2 advised a probe, 1 the default"
+        "predicted speedups: 3, of which 1 are inside the interval that should hold 3;\n"
+        "not predicted: 2 advised a probe, 1 the default"
     )
     assert_legible(calibration_figure(data))

@@ -93,11 +93,15 @@ def test_curves_are_drawn_in_the_panels_of_their_defaults() -> None:
         for axes in figure.axes
     ]
     assert [axes.get_title() for axes in figure.axes] == ["default: first", "default: second"]
-    assert drawn[0][WHAT["times"]] == [[1, 2, 3], [1.5, 1.25, 2.0]]
-    assert drawn[1][WHAT["times"]] == [[1, 2, 3], [1.1, 1.2, 1.3]]
-    assert drawn[1][WHAT["two_probes"]] == [[1, 2, 3], [1.0, 0.9, 1.3]]
-    assert [panel[BEST][1] for panel in drawn] == [[2.0, 2.0], [1.3, 1.3]]
-    assert [panel[DEFAULT][1] for panel in drawn] == [[1, 1], [1, 1]]
+    assert drawn[0][WHAT["times"]] == [[1, 2, 3], [0.75, 0.625, 1.0]]
+    assert drawn[1][WHAT["times"]] == [[1, 2, 3], [1.1 / 1.3, 1.2 / 1.3, 1.0]]
+    assert drawn[1][WHAT["two_probes"]] == [[1, 2, 3], [1.0 / 1.3, 0.9 / 1.3, 1.0]]
+    assert [panel[BEST][1] for panel in drawn] == [[1, 1], [1, 1]]
+    assert DEFAULT not in drawn[0]  # at half of the best, below the scale
+    assert drawn[1][DEFAULT][1] == [1 / 1.3, 1 / 1.3]
+    said = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert (f"{BEST}: 2.00x" in said[0], f"{BEST}: 1.30x" in said[1]) == (True, True)
+    assert (DEFAULT in said[0], DEFAULT in said[1]) == (False, True)
 
 
 def test_panels_have_one_scale_and_each_curve_s_name_and_colour_beside_it() -> None:
@@ -131,7 +135,7 @@ def test_the_panels_do_not_lie_on_the_source(tmp_path: Path) -> None:
         else float(text.get("y", "nan"))
         for text in root.iter("{http://www.w3.org/2000/svg}text")
     }
-    assert down[data.source] > max(down[WHAT["times"]], down[BEST]) + 8
+    assert down[data.source] > max(down[WHAT["times"]], down[f"{BEST}: 2.00x"]) + 8
 
 
 def _svg(data: SweepCurvesData, folder: Path) -> Path:

@@ -36,13 +36,13 @@ def test_new_names_work_without_a_line(caplog: pytest.LogCaptureFixture) -> None
 def test_an_old_name_works_with_a_line(old: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert said(old, "b.svg", "shipped") == "shipped b.svg"
-    assert caplog.messages == [f"{old} is now -o/--output; the old name goes with the next version"]
+    assert caplog.messages == [f"{old} is now -o/--output; the next version will not have the old name"]
 
 
 def test_an_argument_that_was_an_option(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert said("--data", "shipped") == "shipped a.png"
-    assert caplog.messages == ["--data is now DATASET; the old name goes with the next version"]
+    assert caplog.messages == ["--data is now DATASET; the next version will not have the old name"]
     assert CliRunner().invoke(drawn, []).exit_code == 2
 
 

@@ -59,7 +59,7 @@ def test_words_say_what_the_record_says(advice: Advice) -> None:
     text = advice_in_words(advice)
     assert advice.mapping.label in text
     assert advice.mapping == advice.default
-    assert "none: that is what it gets today" in text
+    assert "none: it runs under this mapping already" in text
     assert all(probe.mapping.label in text for probe in advice.probes)
     assert all(
         len(line) <= 100 or line.startswith(("  numapredict run", "  OMP_", "  env ")) for line in text.splitlines()
@@ -80,7 +80,7 @@ def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenMode
     expected = advise(stream, RecordedMachine(dataset), expecting)
     assert expected.confidence is not None
     assert expected.confidence > 0.9
-    assert "90% interval; it beats the default in " in advice_in_words(expected)
+    assert "90% interval; probability that it beats the default: " in advice_in_words(expected)
     assert expected.mapping in {probe.mapping for probe in expected.probes}
     assert DIRECT[True] in " ".join(advice_in_words(expected).split())
     assert DIRECT[True] not in " ".join(text.split())
@@ -135,7 +135,7 @@ def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: Chosen
         else:
             assert alternative.mapping != advice.mapping
             if alternative.mapping == advice.default:
-                assert "alone: the default, bound; no other of their mappings surely gains" in advice_in_words(advice)
+                assert "alone: the default, bound; no other of their mappings clearly gains" in advice_in_words(advice)
             else:
                 words = " ".join(advice_in_words(advice).split())
                 assert f"approximately: {alternative.mapping} (" in words

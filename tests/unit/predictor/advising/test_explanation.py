@@ -79,7 +79,7 @@ def test_a_stream_that_one_thread_initialised() -> None:
         "are local"
     )
     assert where.evidence == {"home_share": 1.0, "default_local_share": 0.25}
-    assert waits.text == "it waits for that node's bandwidth: with pages on all nodes it is 4.00x as fast"
+    assert waits.text == "it is limited by that node's memory bandwidth: with pages on all nodes it is 4.00x as fast"
     assert waits.evidence == {"speedup": 4.0}
     assert tip.text.startswith("initialise the arrays in a parallel loop")
 
@@ -134,7 +134,7 @@ def test_no_more_is_said_than_is_known() -> None:
     assert rules(nothing)[1:] == [("change", "counters")]
     other = explained(None)
     assert rules(other) == [("binds", "unknown")]
-    assert "none of this model's probes" in other.findings[0].text
+    assert "not one of this model's probes" in other.findings[0].text
 
 
 def test_a_gain_that_may_be_none_is_reported() -> None:

@@ -88,7 +88,7 @@ class TestBest:
         for table in (gains[LABELS[1:]], gains.assign(more=0.0)):
             with pytest.raises(ValueError, match=r"name it by GainRegressor\(default"):
                 GainRegressor().fit(times, table).best(times)
-        with pytest.raises(ValueError, match="'none' is none of the outputs"):
+        with pytest.raises(ValueError, match="'none' is not one of the outputs"):
             GainRegressor(default="none").fit(times, gains)
 
 

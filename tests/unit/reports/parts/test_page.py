@@ -336,7 +336,7 @@ def test_what_the_probes_read_is_reported(dataset: Dataset, model: Model) -> Non
     advice = next(each for each in asked if each.probes[0].time_s != each.probes[1].time_s)
     first = msgspec.structs.replace(advice.probes[0], features={"time_s": advice.probes[0].time_s, "local_share": 0.98})
     shown = msgspec.structs.replace(advice, probes=(first, advice.probes[1]))
-    head, *rows = Document(render(page_data(Subject(name="p", advice=shown)))).table("What the two probe runs read")
+    head, *rows = Document(render(page_data(Subject(name="p", advice=shown)))).table("Readings of the two probe runs")
     assert head == ["probe", "mapping", "time", "local memory bandwidth", "local accesses"]
     second = advice.probes[1].features
     assert rows == [

@@ -38,15 +38,15 @@ def test_a_winner_is_said_with_its_interval() -> None:
     assert (rounds.over, rounds.mapping) == ("the program as it is now", LOCAL.label)
     assert [tuple(each) for each in rounds.rounds] == [(8.0, 4.0), (8.8, 4.0), (8.4, 4.0)]
     assert [each.speedup for each in rounds.rounds] == pytest.approx([2.0, 2.2, 2.1])
-    assert rounds.result == "2.10x on average (geometric mean): surely faster"
+    assert rounds.result == "2.10x on average (geometric mean): significantly faster"
 
 
 def test_a_kept_program_is_said_with_what_the_fastest_gave() -> None:
     found = answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))
     data = search_data(found)
-    assert data.why_kept[0] == "no mapping that ran was surely faster"
+    assert data.why_kept[0] == "no mapping that ran was significantly faster"
     assert data.why_kept[1].startswith("32x4-contiguous-locality was the fastest, but run again it gave 1.00x (")
-    assert confirmed(found).result.endswith("not surely faster, so the program should stay as it is")
+    assert confirmed(found).result.endswith("not significantly faster: keep what you have")
 
 
 def test_rounds_end_with_the_run_that_failed() -> None:

@@ -1,0 +1,89 @@
+"""Options of all commands: one word for one thing, and the same name with the same meaning."""
+
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+
+import click
+import pytest
+
+VALUES = {
+    *("FILE", "FOLDER", "NAME", "NAME|FILE", "NAME|FOLDER", "LABEL", "COMMAND", "N", "RUNS", "SECONDS"),
+    *("RUNS|SHARE|TIME", "COL", "COL[,COL]", "COL=VALUE"),
+}
+"""What help calls the value of an option, besides a choice of words."""
+
+SHORT = {"-o": "--output", "-q": "--quiet", "-v": "--verbose"}
+
+TO_A_FILE = {"run", "regions"}
+"""Their standard output is the program's: JSON goes into the file of `-o`."""
+
+NO_ANSWER = {"report page", "schema", "completion"}
+"""What they make is no record: a page, a schema, a script."""
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    def below(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+        if not isinstance(command, click.Group):
+            yield name, command
+            return
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            found = command.get_command(context, each)
+            assert found is not None
+            yield from below(f"{name} {each}", found)
+
+    for entry in sorted(entry_points(group="numapredict.commands"), key=lambda one: one.name):
+        yield from below(entry.name, entry.load())
+
+
+def shown_options(command: click.Command) -> list[click.Option]:
+    given = command.get_params(click.Context(command))
+    return [one for one in given if isinstance(one, click.Option) and not one.hidden]
+
+
+EVERY = dict(commands())
+CASES = pytest.mark.parametrize("name", EVERY)
+
+
+@CASES
+def test_values_of_options_have_the_same_words_everywhere(name: str) -> None:
+    command = EVERY[name]
+    for option in shown_options(command):
+        assert option.help, option.opts
+        assert "may be repeated" not in option.help
+        assert not option.multiple or "repeatable" in option.help or option.name in ("initialisations",), option.opts
+        if not option.is_flag and not isinstance(option.type, click.Choice):
+            assert option.make_metavar(click.Context(command)) in VALUES, option.opts
+
+
+@CASES
+def test_output_is_a_file_into_is_a_folder_and_json_a_flag(name: str) -> None:
+    command = EVERY[name]
+    options = {word: one for one in shown_options(command) for word in one.opts}
+    for short, long in SHORT.items():
+        assert (short in options) == (long in options)
+    words = {
+        long: options[long].make_metavar(click.Context(command)) for long in ("--output", "--into") if long in options
+    }
+    assert words.get("--output", "FILE") == "FILE"
+    assert words.get("--into", "FOLDER") == "FOLDER"
+    if name in TO_A_FILE:
+        assert "--json" not in options
+        assert "--output" in options
+    elif name not in NO_ANSWER:
+        assert options["--json"].is_flag
+    if "--budget" in options:
+        assert name == "train"
+
+
+@CASES
+def test_every_report_takes_an_output_and_its_dataset_by_position(name: str) -> None:
+    command = EVERY[name]
+    if name.startswith("report "):
+        assert "--output" in {word for one in shown_options(command) for word in one.opts}
+        assert "--dataset" not in {word for one in shown_options(command) for word in one.opts}
+
+
+def test_all_commands_are_seen() -> None:
+    assert len(EVERY) > 25
+    assert {"predict", "report pairs", "collect campaign"} <= set(EVERY)
