@@ -14,16 +14,21 @@ from numapredict.reports.parts.variables_consistency import check_variables
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The fields that distinguish the answers of `predict --json` and `variables --json`."""
+    """The fields that distinguish the answers of `predict --json`, `variables --json` and `regions -o`."""
 
     answer: str = ""
     severity: str = ""
+    replay_s: float | None = None
 
 
 def read_answer(data: bytes, where: str) -> Advice | Searched | Variables:
     """Return the answer in a file; InvalidInputError for anything else or contradictory values."""
     try:
         told = msgspec.json.decode(data, type=_Answer)
+        if told.replay_s is not None:
+            raise InvalidInputError(
+                "an answer of `numapredict regions` has no page yet, only the table that it printed"
+            )
         if told.severity:
             judged = msgspec.json.decode(data, type=Variables)
             check_variables(judged)

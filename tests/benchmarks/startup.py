@@ -1,21 +1,26 @@
-"""How long `numapredict --help` takes, against an interpreter that does nothing."""
+"""How long `numapredict --help` and an answer from finished traces take, against an interpreter that does nothing."""
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
 from tests.benchmarks.figures import Figure, ratios, show
-from tests.benchmarks.programs import numapredict
+from tests.benchmarks.programs import EXAMPLES, compiled, numapredict
 
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "matplotlib", "click", "rich", "msgspec", "importlib.metadata")
 
 
-def wall_s(command: list[str]) -> float:
-    """Return the wall time of a command that must succeed."""
+def wall_s(command: list[str], variables: Mapping[str, str] | None = None) -> float:
+    """Return the wall time of a command that must succeed, with these environment variables added."""
     began = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, **(variables or {})}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     return time.perf_counter() - began
 
 
@@ -35,15 +40,22 @@ def heavy_modules() -> list[str]:
 def main(rounds: int, as_json: bool) -> None:
     """Measure the command line's start-up."""
     nothing, help_ = [sys.executable, "-c", "pass"], [*numapredict(), "--help"]
-    for command in (nothing, help_):
-        wall_s(command)  # fills the file cache
-    nothing_s, help_s = [], []
-    for _ in range(rounds):
-        nothing_s.append(wall_s(nothing))
-        help_s.append(wall_s(help_))
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(compiled(EXAMPLES / "heat.c", Path(folder)))
+        answer = [*numapredict(), "--machine", "sandybridge-4x8", program, "512", "5"]
+        kept = {"NUMAPREDICT_CACHE": folder, "NUMAPREDICT_DATA": folder}
+        for command in (nothing, help_, answer):
+            wall_s(command, kept)  # fills the file cache, and makes the answer's traces
+        nothing_s, help_s, answer_s = [], [], []
+        for _ in range(rounds):
+            nothing_s.append(wall_s(nothing))
+            help_s.append(wall_s(help_))
+            answer_s.append(wall_s(answer, kept))
     figures = (
         ratios("numapredict --help over python -c pass", help_s, nothing_s, "at most 5"),
         Figure("numapredict --help", "s", tuple(help_s)),
+        ratios("an answer, its traces finished, over python -c pass", answer_s, nothing_s),
+        Figure("an answer, its traces finished", "s", tuple(answer_s)),
         Figure("heavy libraries that --help loads", "", (float(len(heavy_modules())),), "none"),
     )
     show(figures, as_json=as_json)

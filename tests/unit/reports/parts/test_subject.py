@@ -36,6 +36,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_an_answer_on_regions_has_no_page_and_the_line_says_so(tmp_path: Path) -> None:
+    answer = {"command": ["./app"], "baseline": "2x1-contiguous-bind", "replay_s": 1.5, "regions": []}
+    (tmp_path / "regions.json").write_bytes(msgspec.json.encode(answer))
+    with pytest.raises(InvalidInputError, match=r"regions\.json: an answer of `numapredict regions` has no page yet"):
+        open_subject(str(tmp_path / "regions.json"))
+
+
 def test_a_shipped_name_is_both() -> None:
     subject = open_subject("broadwell-2x10")
     assert subject.dataset is not None
