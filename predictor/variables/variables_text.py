@@ -48,9 +48,7 @@ def variables_in_words(answer: Variables) -> str:
 def _severity(answer: Variables) -> list[str]:
     """Return what the variables are judged by."""
     sampled = f"{answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel regions"
-    said = [
-        f"severity is by share of touches: {sampled}; a touch is one visit to a page: it counts neither accesses nor time"
-    ]
+    said = [f"severity is by share of touches: {sampled}; a touch is one visit to a page, neither an access nor a time"]
     if answer.severity == "share of touches":
         return said
     how = "modelled" if answer.severity == "modelled time" else f"measured in {_rounds(answer)} rounds of runs in turn"

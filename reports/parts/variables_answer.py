@@ -181,7 +181,7 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
 
 def _severity(answer: Variables) -> str:
     if answer.severity == "share of touches":
-        return f"{answer.severity}: a touch is one visit to a page: it counts neither accesses nor time"
+        return f"{answer.severity}: a touch is one visit to a page, neither an access nor a time"
     return f"{answer.severity} in parallel regions, with pages as they are and where they should be"
 
 
