@@ -60,8 +60,9 @@ class FurtherRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``expected_speedup`` is a mean that counts a slower run as 1, since the best is then kept. ``speedup`` is that of
     the run itself over the best so far, with its 90% interval, and ``chance`` the probability that it is faster. It
-    costs ``cost_s`` seconds at most, ``confirming_s`` of them for the runs that confirm its gain, and should save
-    ``saving_s`` in each later run: worth it from ``worth_from_runs`` runs of the program on, null if never.
+    costs ``cost_s`` seconds at most, ``confirming_s`` of them for the three rounds that confirm its gain (two more
+    follow where these leave it unsure), and should save ``saving_s`` in each later run: worth it from
+    ``worth_from_runs`` runs of the program on, null if never.
     """
 
     mapping: AnyMapping
