@@ -22,7 +22,7 @@ DEVIATION = 1.0
 """The deviation in log2 by which programs differ that react alike, here: wider than where the next run is chosen.
 
 There the nearest few may decide. An interval needs more of them: at a third of it, intervals by MCTOP's own programs
-hold 0.79 to 0.89 where 0.90 are stated, so they hold 0.89 to 0.92.
+hold 0.79 to 0.89 where 0.90 are stated; so they hold 0.88 to 0.92.
 """
 
 LEAST_DEVIATION, MISFIT = 0.05, 0.25
