@@ -6,7 +6,7 @@ recorded times. The 95% intervals are exact ones of so many of so many searches,
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def advised(times_s: Array, prior: Prior, topology: Topology, draw: np.random.Ge
     winner = prior.mappings[found.made[found.best()].column]
     if winner == default:
         return prior.default
-    sides = {default: lambda: run(default), winner: lambda: run(winner)}
+    sides: dict[AnyMapping, Callable[[], Measurement]] = {default: lambda: run(default), winner: lambda: run(winner)}
     result = alternate("", sides, found.clock, *found.confirming_rounds(None))
     return columns[winner] if result.won else prior.default
 
