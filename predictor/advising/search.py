@@ -20,7 +20,7 @@ from numapredict.native.errors import UnrunnableProgramError, UnsupportedMapping
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import own_team
-from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, LEAST_GAIN
+from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, FURTHER_ROUNDS, LEAST_GAIN
 from numapredict.predictor.advising.worth import Worth
 from numapredict.predictor.learning.features import time_by
 from numapredict.predictor.learning.options import Clock
@@ -185,13 +185,21 @@ class Search:
         saving_s = (self.records()[best].time_s or 0.0) * (1 - 2 ** -max(following.expected_gain, 0.0))
         return Worth(run_s + confirming_s, confirming_s, saving_s)
 
-    def confirming_pays(self, runs: int) -> bool:
-        """Return whether to confirm the best run pays if the program runs so often and the gain comes again."""
+    def confirming_rounds(self, runs: int | None) -> tuple[int, int]:
+        """Return how often to run the best and the baseline in turn, and how much more often where that is not sure.
+
+        Neither pays without a gain. Rounds must pay if the program runs so often and the gain comes again.
+        """
+        rounds = (1, 0) if self.made[0].measurement.modelled else (CONFIRMING_ROUNDS, FURTHER_ROUNDS)
+        if not self.best() or not self._pays(rounds[0], runs):
+            return 0, 0
+        return rounds if self._pays(sum(rounds), runs) else (rounds[0], 0)
+
+    def _pays(self, rounds: int, runs: int | None) -> bool:
         best, records = self.best(), self.records()
-        base, other = self.made[0].measurement, self.made[best].measurement
-        cost_s = (1 if base.modelled else CONFIRMING_ROUNDS) * (base.time_s + other.time_s)
+        cost_s = rounds * (self.made[0].measurement.time_s + self.made[best].measurement.time_s)
         saving_s = (records[0].time_s or 0.0) - (records[best].time_s or 0.0)
-        return Worth(cost_s, cost_s, saving_s).pays_in(runs)
+        return runs is None or Worth(cost_s, cost_s, saving_s).pays_in(runs)
 
     def following(self) -> NextRun | None:
         """Return the run that should add most, by the prior's columns; None where no mapping is left."""

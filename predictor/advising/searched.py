@@ -26,7 +26,7 @@ from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
 from numapredict.predictor.advising.search import Runner, Search, SearchOptions, SearchRun, search
 from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN
-from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, alternate
+from numapredict.predictor.advising.verification import alternate
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.searching.next_run import NextRun
 from numapredict.predictor.searching.prior import Prior
@@ -60,8 +60,9 @@ class FurtherRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``expected_speedup`` is a mean that counts a slower run as 1, since the best is then kept. ``speedup`` is that of
     the run itself over the best so far, with its 90% interval, and ``chance`` the probability that it is faster. It
-    costs ``cost_s`` seconds at most, ``confirming_s`` of them for the runs that confirm its gain, and should save
-    ``saving_s`` in each later run: pays off after ``worth_from_runs`` runs of the program, null if never.
+    costs ``cost_s`` seconds at most, ``confirming_s`` of them for the three rounds that confirm its gain (two more
+    follow where these leave it unsure), and should save ``saving_s`` in each later run: pays off after
+    ``worth_from_runs`` runs of the program, null if never.
     """
 
     mapping: AnyMapping
@@ -126,8 +127,8 @@ def searched(program: Program, machine: Machine, runner: Runner, prior: Prior, o
     """Search, confirm and return the answer; raises what ``search`` does."""
     found = search(runner, prior, machine.topology, options)
     runs, best = found.records(), found.best()
-    pays = options.expected_runs is None or found.confirming_pays(options.expected_runs)
-    confirmation = _confirmed(found, runner, machine.modelled) if best and pays else None
+    rounds = found.confirming_rounds(options.expected_runs)
+    confirmation = _confirmed(found, runner, rounds) if rounds[0] else None
     keep = confirmation is None or not confirmation.won
     mapping = runner.baseline if keep else runs[best].mapping
     speed = (1.0, 1.0, 1.0) if keep or confirmation is None else _speed(confirmation)
@@ -181,7 +182,7 @@ def _further(found: Search, following: NextRun, cut: bool) -> FurtherRun:
     )
 
 
-def _confirmed(found: Search, runner: Runner, modelled: bool) -> Confirmation:
+def _confirmed(found: Search, runner: Runner, rounds: tuple[int, int]) -> Confirmation:
     winner = found.made[found.best()].measurement.mapping
     if not isinstance(winner, Mapping):
         raise AssertionError("only the baseline may have a mapping that is not in our grammar")
@@ -189,7 +190,7 @@ def _confirmed(found: Search, runner: Runner, modelled: bool) -> Confirmation:
         runner.baseline: runner.run_baseline,
         winner: partial(runner.run, winner, UNLIMITED),
     }
-    result = alternate(runner.program, sides, found.clock, 1 if modelled else CONFIRMING_ROUNDS)
+    result = alternate(runner.program, sides, found.clock, *rounds)
     return Confirmation(
         mapping=winner,
         baseline_s=result.default_s,

@@ -16,9 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from numapredict.predictor.searching.known_gains import Array, KnownGains
-from numapredict.predictor.searching.next_run import off_by, weights_after, weights_at
+from numapredict.predictor.searching.next_run import off_by, weights_at
 
-LEAST_DEVIATION, MISFIT = 0.05, 0.5
+DEVIATION = 1.0
+"""The deviation in log2 by which programs differ that react alike, here: wider than where the next run is chosen.
+
+There the nearest few may decide. An interval needs more of them: at a third of it, intervals by MCTOP's own programs
+hold 0.79 to 0.89 where 0.90 are stated; so they hold 0.88 to 0.92.
+"""
+
+LEAST_DEVIATION, MISFIT = 0.05, 0.25
 """The deviation in log2 of each known program's answer: the least, and its part of the misfit in the runs made.
 
 Chosen once, on modelled times alone. Own programs' errors replace their size; only their ratio counts there.
@@ -49,9 +56,10 @@ def expected_run(
 
     Of ``ended`` runs, if it names any, the gain is at most this.
     """
-    weights = weights_after(known, columns, gains, ended)
     off = off_by(known, columns, gains, ended)
-    deviation = _deviation(weights @ (off**2).sum(axis=1), off.shape[1])
+    squared = (off**2).sum(axis=1)
+    weights = weights_at(known.weights, squared, DEVIATION)
+    deviation = _deviation(weights @ squared, off.shape[1])
     added = known.gains[:, column] - known.gains[:, list(columns)].max(axis=1)
     here = not all(known.machines)
     before = np.where(known.related(), 0.0, known.weights) if here else known.weights
@@ -77,7 +85,7 @@ def _errors(tried: Array, added: Array, before: Array) -> Array:
     squared = np.where(before > 0, 0.0, np.inf)
     for gains in tried.T:
         squared += (gains[:, None] - gains) ** 2
-    weights = weights_at(before / before.sum(axis=1, keepdims=True), squared)
+    weights = weights_at(before / before.sum(axis=1, keepdims=True), squared, DEVIATION)
     misfit = np.einsum("jk,jk->j", weights, np.where(before > 0, squared, 0.0))
     errors: Array = (added - weights @ added) / _deviation(misfit, tried.shape[1])
     return errors

@@ -3,9 +3,13 @@
 At the end of a line is which share of the next runs came out within its 90% interval, after as many runs and in all.
 Programs are held out by group. On the modelled machines a search knows the machine's other programs that ship, the
 applications among them, or the other machines' alone (each codelet left out there, too); on the machines that MCTOP
-measured their own programs, the modelled machines' alone, or both at equal weight, each with the programs of one code
-base apart and together. Several of MCTOP's placements have the same mapping of ours as their counterpart, and nothing
-says which of them to run first: figures of measured machines are means over orders of the placements.
+measured their own programs, the modelled machines' alone, or both as searches join them, each with the programs of one
+code base apart and together. Several of MCTOP's placements have the same mapping of ours as their counterpart, and
+nothing says which of them to run first: figures of measured machines are means over orders of the placements.
+
+Other programs on a modelled machine that ships are asked about with --dataset, after a campaign:
+
+    numapredict collect campaign --machine broadwell-2x10 --program "./lulesh2.0 -s 10 -i 20" --into FOLDER
 """
 
 import tempfile
@@ -36,7 +40,7 @@ from numapredict.predictor.learning.features import Observations, gains_of, obse
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_of
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
-from numapredict.predictor.searching.known_gains import joined, known_gains
+from numapredict.predictor.searching.known_gains import known_gains, with_others
 from numapredict.predictor.searching.prior import shipped_file
 from tests.benchmarks.measured_counterparts import counterparts_of
 from tests.golden.evaluations import measured
@@ -83,9 +87,9 @@ def shipped_knowledge(here: MachineGains, observations: Observations) -> Knows:
     return lambda group: known_gains(gains[groups != group], groups[groups != group].tolist())
 
 
-def both(one: Knows, other: Knows) -> Knows:
-    """Return two kinds of knowledge at equal weight."""
-    return lambda group: joined([one(group), other(group)])
+def both(own: Knows, foreign: Knows) -> Knows:
+    """Return the machine's own programs joined by others, as where its own are few."""
+    return lambda group: with_others(own(group), foreign(group))
 
 
 def knowledges(observations: Observations, default: int, space: Space, machine: str) -> dict[str, Knows]:
@@ -99,10 +103,11 @@ def knowledges(observations: Observations, default: int, space: Space, machine: 
 
 
 @click.command()
-def main() -> None:
-    """Print the table."""
+@click.option("--dataset", "folders", multiple=True, help="A campaign of other programs; repeatable.")
+def main(folders: tuple[str, ...]) -> None:
+    """Print the table, or that of campaigns of yours alone."""
     click.echo(f"{'gain captured after runs':60}{'  '.join(f'{runs:5}' for runs in SHOWN)}")
-    for dataset in open_datasets(shipped_datasets()):
+    for dataset in open_datasets(folders or shipped_datasets()):
         observations, default = observed(dataset)
         space = space_of(dataset, observations)
         assert space is not None
@@ -111,7 +116,7 @@ def main() -> None:
                 trials = searched(observations, default, knows)
                 within = held(observations, default, knows, trials)
                 click.echo(row(f"{dataset.machine} (modelled), {name}", observations, default, trials, within))
-    for machine in measured.DEFAULTS:
+    for machine in () if folders else measured.DEFAULTS:
         topology = load_description(machine).topology
         for together in (False, True):
             with tempfile.TemporaryDirectory() as folder:

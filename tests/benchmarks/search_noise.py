@@ -6,7 +6,7 @@ recorded times. The 95% intervals are exact ones of so many of so many searches,
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions, search
-from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, alternate
+from numapredict.predictor.advising.verification import alternate
 from numapredict.predictor.evaluation.search_curve import Knows, Space, space_of
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.features import Observations, gains_of
@@ -62,7 +62,8 @@ def advised(times_s: Array, prior: Prior, topology: Topology, draw: np.random.Ge
     winner = prior.mappings[found.made[found.best()].column]
     if winner == default:
         return prior.default
-    result = alternate("", {default: lambda: run(default), winner: lambda: run(winner)}, found.clock, CONFIRMING_ROUNDS)
+    sides: dict[AnyMapping, Callable[[], Measurement]] = {default: lambda: run(default), winner: lambda: run(winner)}
+    result = alternate("", sides, found.clock, *found.confirming_rounds(None))
     return columns[winner] if result.won else prior.default
 
 

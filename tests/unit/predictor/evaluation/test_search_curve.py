@@ -108,10 +108,10 @@ def test_a_search_knows_nothing_of_the_group_that_it_is_asked_about() -> None:
 
 
 def test_what_other_machines_know_counts_where_asked_or_where_groups_or_mappings_are_few() -> None:
-    topology, many, few = shape([8, 8]), made_up(18, 15), made_up(8, 15)
+    topology, many, few = shape([8, 8]), made_up(36, 15), made_up(8, 15)
     space = Space(tuple(map(applicable, many.mappings)), topology)
     elsewhere = (elsewhere_of(made_up(6, seed=1)),)
-    assert len(knowledge(many, 0, space, Sources(elsewhere))("g0").gains) == 16
+    assert len(knowledge(many, 0, space, Sources(elsewhere))("g0").gains) == 34
     assert len(knowledge(many, 0, space, Sources(elsewhere, without_machine=True))("g0").gains) == 4
     assert len(knowledge(few, 0, space, Sources(elsewhere))("g0").gains) == 6 + 4
     short = Space(space.mappings[:14], topology)

@@ -81,12 +81,13 @@ def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_p
         topology=shipped.topology,
         default=shipped.default,
         mappings=shipped.mappings,
-        groups=tuple(map(str, range(9))),
-        numbers=bytes(9 * 2 * len(shipped.mappings)),
+        groups=tuple(map(str, range(FEW_GROUPS + 1))),
+        numbers=bytes((FEW_GROUPS + 1) * 2 * len(shipped.mappings)),
     )
     write_gains([trained], tmp_path / "trained")
     ask = (shipped.machine, shipped.topology)
-    assert len(prior_of(*ask, tmp_path / "trained", lambda _: True, modelled=False).known.gains) == 9
+    here = prior_of(*ask, tmp_path / "trained", lambda _: True, modelled=False)
+    assert len(here.known.gains) == FEW_GROUPS + 1
     assert len(prior_of(*ask, tmp_path / "none", lambda _: True, modelled=False).known.gains) == len(shipped.groups)
     elsewhere = prior_of(shipped.machine, shape([10, 10]), tmp_path / "none", lambda _: True, modelled=False)
     assert "broadwell" not in elsewhere.origin  # of the same name, but another shape
