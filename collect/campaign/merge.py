@@ -114,5 +114,5 @@ def _missing(shards: Iterable[Shard]) -> tuple[Shard, ...]:
     """Return the shards of which there is nothing, unless those of another number of shards are complete."""
     found = set(shards)
     counts = sorted({shard.count for shard in found})
-    lacking = [sorted({Shard(number, count) for number in range(count)} - found) for count in counts]
-    return tuple(min(lacking, key=len, default=()))
+    lacking = [{Shard(number, count) for number in range(count)} - found for count in counts]
+    return min((tuple(sorted(each)) for each in lacking), key=lambda each: (len(each), each), default=())

@@ -40,7 +40,7 @@ class Shard(msgspec.Struct, frozen=True, order=True):
 class JournalName(msgspec.Struct, frozen=True):
     """What the name of a shard's journal says: the shard, the kind of machine, the node, and the start.
 
-    A node that starts a shard again begins another journal: ``start`` is the time and the process.
+    A node that starts a shard again begins another journal: ``start`` is the time, and a number that nobody else has.
     """
 
     shard: Shard
@@ -54,7 +54,7 @@ class JournalName(msgspec.Struct, frozen=True):
         return f"{self.shard.number}-of-{self.shard.count}.{self.fingerprint}.{self.node}.{self.start}.jsonl"
 
 
-_NAME = re.compile(r"([0-9]{1,6})-of-([0-9]{1,6})\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)\.([0-9TZ-]+)\.jsonl")
+_NAME = re.compile(r"([0-9]{1,6})-of-([0-9]{1,6})\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)\.([0-9a-fTZ-]+)\.jsonl")
 
 
 def journal_named(file: str) -> JournalName | None:

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def shard_journals(folder: Path) -> tuple[Source, ...]:
 
 def new_journal(folder: Path, shard: Shard, header: Header) -> Journal:
     """Make the journal of a start of a shard on this node."""
-    start = datetime.datetime.now(datetime.UTC).strftime(f"%Y%m%dT%H%M%SZ-{os.getpid()}")
+    # Not the process's number: in containers many processes are number 1.
+    start = datetime.datetime.now(datetime.UTC).strftime(f"%Y%m%dT%H%M%SZ-{secrets.token_hex(4)}")
     name = JournalName(shard, kind_of(header).fingerprint, node_name(), start)
     return Journal(folder / name.file, header, own=True)
 

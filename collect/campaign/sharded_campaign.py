@@ -7,7 +7,7 @@ from numapredict.collect.campaign.campaign import Campaign, Summary, dataset_of
 from numapredict.collect.campaign.control import control_programs
 from numapredict.collect.campaign.plan import Batch, estimate, plan
 from numapredict.collect.campaign.shard import Shard
-from numapredict.collect.campaign.shard_journals import Source, check_one_version, joined, new_journal, shard_journals
+from numapredict.collect.campaign.shard_journals import Source, joined, new_journal, shard_journals
 from numapredict.collect.campaign.workers import Refusal, run_here
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.journal import Journal, Record
@@ -15,6 +15,8 @@ from numapredict.collect.data.machine_kind import kind_of
 from numapredict.collect.host.durable import refused_as
 from numapredict.collect.space import default_mapping
 from numapredict.collect.terminal.printable import printable
+from numapredict.native.errors import InvalidInputError
+from numapredict.native.version import version
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +74,14 @@ class ShardedCampaign(Campaign):
                     journal.finished(result.measurement, result.took_s)
 
     def _sources(self) -> tuple[Source, ...]:
-        kind = kind_of(self._header())
+        kind, own = kind_of(self._header()), version()
         sources = tuple(source for source in shard_journals(self.folder) if source.kind == kind)
-        check_one_version(sources)
+        for source in sources:
+            if source.version != own:
+                raise InvalidInputError(
+                    f"{source.path} was made by numapredict {source.version}, this is {own}: their programs and figures"
+                    " may differ; use one version, or name another folder"
+                )
         return sources
 
     def _record(self) -> Record:
