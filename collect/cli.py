@@ -207,7 +207,7 @@ def _check_shards(
     nargs=-1,
     required=True,
     metavar="FOLDER...",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=click.Path(path_type=Path, file_okay=False),
 )
 @click.option("--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
 @click.option("--fleet", is_flag=True, help="Take several kinds of machines: a dataset each, in folders of that one.")

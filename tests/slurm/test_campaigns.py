@@ -49,6 +49,11 @@ class LoginNode:
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}{said}"
         return done.stdout
 
+    def wait(self, job: str) -> None:
+        """Wait for the end of a job; sbatch --wait looks after 2 s, then after 4 more, then after 8, and so on."""
+        while self.type(f"squeue --noheader --array --jobs={job} || true").strip():
+            time.sleep(0.1)
+
     def journals(self, folder: str = "runs") -> tuple[Source, ...]:
         return shard_journals(self.folder / folder)
 
@@ -88,8 +93,7 @@ def test_an_array_whose_nodes_were_killed_goes_on_when_it_is_requeued_and_ends_a
     # Requeued, a job waits for two minutes unless it is told not to.
     for task in (0, 1):
         login.type(f"scontrol requeue {job}_{task}; scontrol update JobId={job}_{task} StartTime=now")
-    while login.type(f"squeue --noheader --array --jobs={job} || true").strip():
-        time.sleep(0.1)
+    login.wait(job)
     journals = login.journals()
     assert len({source.path for source in journals}) >= 3  # each start has one of its own
     assert {source.name.node for source in journals if source.name} <= set(NODES)
@@ -107,7 +111,7 @@ def test_a_measured_array_has_a_whole_node_a_job_and_each_node_its_control(login
     options += " --repetitions 1 --shards 2 --emit sbatch --time-limit 30 --into runs"
     script = login.type(f"numapredict collect campaign {options} | tee job.sh")
     assert "#SBATCH --exclusive\n#SBATCH --mem=0\n#SBATCH --time=30\n" in script
-    login.type("sbatch --wait job.sh")
+    login.wait(login.type("sbatch --parsable job.sh").strip())
     journals = login.journals()
     assert sorted(source.name.shard.number for source in journals if source.name) == [0, 1]
     assert len({source.kind for source in journals}) == 1
@@ -124,7 +128,9 @@ def test_what_the_guide_tells_to_type_for_many_nodes(login: LoginNode) -> None:
     few = " ".join((*MODELLED, "--codelet", "cg-dot", "--codelet", "histogram", "--codelet", "stream-add"))
     for line in block.lines:
         smaller = line.replace("collect campaign ", f"collect campaign {few} ").replace("--shards 32", "--shards 4")
-        login.type(smaller)
+        printed = login.type(smaller.replace("sbatch --wait ", "sbatch --parsable "))
+        if "sbatch --wait" in line:
+            login.wait(printed.strip())
     dataset = read_dataset(login.folder / "data")
     assert re.fullmatch("numapredict collect campaign .* --init parallel --codelet cg-dot .*", dataset.made_by)
     assert len(dataset.programs) == 3
