@@ -40,7 +40,7 @@ _EXPECTED = {
     "half": ("4 NUMA nodes with 2 cores each", f"gave {_PUS // 2} of this computer's {_PUS} PUs"),
     "mask": ("2 NUMA nodes with 4 cores each", "but this process may use only 8 (mask_cpu:"),
     "emitted": ("numactl --interleave=0-3", "policy: interleave", "interleavemask: 0 1 2 3"),
-    "run": ("policy: bind", "membind: 0 "),
+    "run": ("preferred node: 0", "physcpubind: 0 1 2 3 4 5 6 7 \n"),
 }
 
 
