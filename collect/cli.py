@@ -120,7 +120,10 @@ def codelets(as_json: bool) -> None:
     examples={
         "numapredict collect campaign --machine lpdquad --codelet stream-triad --space thesis --into data": (
             "Run one codelet under the mappings of the thesis; the same command resumes after an interruption."
-        )
+        ),
+        "numapredict collect campaign --shards 32 --emit sbatch --into runs > campaign.sh": (
+            "Print the job array that collects on many nodes; submit it by sbatch, again after a time limit."
+        ),
     },
 )
 @campaign_options
@@ -132,28 +135,94 @@ def codelets(as_json: bool) -> None:
     help="The dataset's folder; resumed if it exists.",
 )
 @click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
+@click.option("--shards", type=click.IntRange(1), help="Parts in which many nodes collect into one folder.")
+@click.option("--shard", type=click.IntRange(0), help="Which part to run, from 0.")
+@click.option("--emit", type=click.Choice(["sbatch"]), help="Only print the job array that runs all shards.")
+@click.option("--time-limit", metavar="TIME", help="With --emit: of each job, as sbatch takes it.")
 @JSON
-def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: bool) -> None:
+def campaign(
+    request: "CampaignRequest",
+    into: Path,
+    dry_run: bool,
+    as_json: bool,
+    **many: Any,  # noqa: ANN401 - the options of many nodes
+) -> None:
     """Run programs under mappings and keep what was measured as a dataset."""
     from numapredict.collect.campaign.request import (
         estimate_in_words,
+        job_script,
         prepare,
+        prepare_shard,
         run_campaign,
         summary_in_words,
         summary_of,
     )
+    from numapredict.collect.campaign.shard import Shard
     from numapredict.collect.terminal.answer import print_answer
 
+    shards, number = many["shards"], many["shard"]
+    _check_shards(dry_run or as_json, **many)
+    if many["emit"]:
+        with doing("estimating the time"):
+            script = job_script(request, into, shards, many["time_limit"])
+        click.echo(script)
+        return
+    shard = None if number is None else Shard(number, shards)
     with doing("counting the runs"):
-        prepared = prepare(request, into)
+        prepared = prepare(request, into) if shard is None else prepare_shard(request, into, shard)
         estimate = prepared.estimate() if dry_run else None
     if estimate is not None:
         print_answer(estimate, as_json, estimate_in_words)
         return
     summary = summary_of(run_campaign(prepared), into)
-    log.info(summary_in_words(summary))
+    log.info(summary_in_words(summary) if shard is None else f"{shard}: {summary_in_words(summary)}")
     if as_json:
         print_answer(summary, as_json, summary_in_words)
+
+
+def _check_shards(
+    answers: bool, shards: int | None, shard: int | None, emit: str | None, time_limit: str | None
+) -> None:
+    if shards is None and (shard is not None or emit):
+        raise click.UsageError("--shards says in how many parts to collect")
+    if shards is not None and (shard is None) == (emit is None):
+        raise click.UsageError(
+            "of --shards either --shard says which one to run, or --emit sbatch prints a job for each"
+        )
+    if emit and answers:
+        raise click.UsageError("--emit prints a job script: use it without --dry-run and --json")
+    if time_limit is not None and not emit:
+        raise click.UsageError("--time-limit is of the jobs that --emit sbatch prints")
+
+
+@collect.command(
+    answers=["numapredict.collect.campaign.merging:MergeSummary"],
+    examples={
+        "numapredict collect merge runs --into data": "Make a dataset of what all nodes of a campaign have collected.",
+        "numapredict collect merge genoa-runs rome-runs --fleet --into fleet": "Make a dataset a kind of machine.",
+    },
+)
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="FOLDER...",
+    type=click.Path(path_type=Path, file_okay=False),
+)
+@click.option("--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option("--fleet", is_flag=True, help="Take several kinds of machines: a dataset each, in folders of that one.")
+@click.option("--keep-nodes", is_flag=True, help="Keep nodes whose control is out of line with the others'.")
+@JSON
+def merge(folders: tuple[Path, ...], into: Path, fleet: bool, keep_nodes: bool, as_json: bool) -> None:
+    """Make one dataset of the campaigns in FOLDERs: of shards, of other nodes, finished or not."""
+    from numapredict.collect.campaign.merging import merge_folders, merge_in_words
+    from numapredict.collect.terminal.answer import print_answer
+
+    with doing("merging"):
+        summary = merge_folders(folders, into, fleet=fleet, keep_nodes=keep_nodes)
+    log.info(merge_in_words(summary))
+    if as_json:
+        print_answer(summary, as_json, merge_in_words)
 
 
 @collect.command(

@@ -18,6 +18,7 @@ from numapredict.collect.host.durable import refused_as
 from numapredict.collect.host.environment import host_environment
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, order_of
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import printable
@@ -84,8 +85,7 @@ class Campaign:
         if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:
-            todo = self._plan(journal.record)
-            return self._run(journal, todo)
+            return self._run(journal, self._plan(journal.record), journal.record)
 
     def finish(self) -> Dataset:
         """Write what the journal holds as the dataset, and return it; the journal stays, to be extended."""
@@ -94,22 +94,15 @@ class Campaign:
             raise InvalidInputError(
                 f"{self.folder}: no run has finished, so there is no dataset to write; run the campaign"
             )
-        by_program = {p.name: [m for m in record.measurements if m.program == p.name] for p in record.programs}
-        measurements = [m for own in by_program.values() for m in in_common(own)]
         asked = {program.name: number for number, program in enumerate(self.programs)}
         # In the order requested, not the order of completion: the same campaign always gives the same dataset.
-        programs = tuple(sorted(record.programs, key=lambda program: asked.get(program.name, len(asked))))
-        rank = {program.name: number for number, program in enumerate(programs)}
-        dataset = Dataset(
-            **{name: getattr(record.header, name) for name in _ABOUT},
-            programs=programs,
-            measurements=tuple(sorted(measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
-        )
+        programs = sorted(record.programs, key=lambda program: asked.get(program.name, len(asked)))
+        dataset = dataset_of(record.header, programs, record.measurements)
         write_dataset(dataset, self.folder)
         return dataset
 
-    def _run(self, journal: Journal, todo: Plan) -> Summary:
-        time_estimate, left = time_estimate_of(journal.record), left_by_program(todo)
+    def _run(self, journal: Journal, todo: Plan, record: Record) -> Summary:
+        time_estimate, left = time_estimate_of(record), left_by_program(todo)
         refused = []
         spent_s = 0.0
         count = RunCount(todo.finished + left.total(), todo.finished, todo.failed)
@@ -155,16 +148,7 @@ class Campaign:
 
     def _record(self) -> Record:
         """Return what is finished: what the journal holds, or where there is none the dataset."""
-        if self.journal_path.exists() or not (self.folder / DESCRIPTION_FILE).exists():
-            return read_journal(self.journal_path)
-        dataset = read_dataset(self.folder)
-        if dataset.topology is None:
-            raise InvalidInputError(
-                f"{self.folder}: holds imported measurements, to which no campaign can add; name another folder"
-            )
-        header = Header(**{name: getattr(dataset, name) for name in _ABOUT})
-        took_s = tuple(sum(r.time_s for r in m.repetitions) for m in dataset.measurements)
-        return Record(header, dataset.programs, dataset.measurements, took_s)
+        return record_in(self.folder)
 
     def _header(self) -> Header:
         return Header(
@@ -175,3 +159,27 @@ class Campaign:
             environment=host_environment(),
             topology=self.machine.topology,
         )
+
+
+def record_in(folder: Path) -> Record:
+    """Return what the journal in a campaign's folder holds, or where there is none its dataset."""
+    if (folder / JOURNAL_FILE).exists() or not (folder / DESCRIPTION_FILE).exists():
+        return read_journal(folder / JOURNAL_FILE)
+    dataset = read_dataset(folder)
+    if dataset.topology is None:
+        raise InvalidInputError(
+            f"{folder}: holds imported measurements, to which no campaign can add; name another folder"
+        )
+    header = Header(**{name: getattr(dataset, name) for name in _ABOUT})
+    took_s = tuple(sum(r.time_s for r in m.repetitions) for m in dataset.measurements)
+    return Record(header, dataset.programs, dataset.measurements, took_s)
+
+
+def dataset_of(header: Header, programs: Sequence[Program], measurements: Sequence[Measurement]) -> Dataset:
+    """Return the dataset of runs of one machine, with the programs in this order."""
+    of_program: dict[str, list[Measurement]] = {program.name: [] for program in programs}
+    for measurement in measurements:
+        of_program[measurement.program].append(measurement)
+    comparable = [m for own in of_program.values() for m in sorted(in_common(own), key=lambda m: order_of(m.mapping))]
+    about = {name: getattr(header, name) for name in _ABOUT}
+    return Dataset(**about, programs=tuple(programs), measurements=tuple(comparable))

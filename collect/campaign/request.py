@@ -12,8 +12,11 @@ from numapredict.collect.binding import mapping_on
 from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.cere import Cere
 from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
+from numapredict.collect.campaign.job_array import JobArray, checked_time_limit, time_limit_for, without_options
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.plan import Estimate
+from numapredict.collect.campaign.shard import Shard
+from numapredict.collect.campaign.sharded_campaign import ShardedCampaign
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
@@ -30,6 +33,8 @@ from numapredict.native.errors import FailedRunsError, UsageError
 
 LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
 REPLAYS = 10  # of a region in one run, as CERE does it
+
+_OF_THE_SCRIPT = ("--emit", "--time-limit")
 
 log = logging.getLogger(__name__)
 _TRACES = logging.getLogger("numapredict.collect.modelled.trace_store")
@@ -109,6 +114,30 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
     options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
+
+
+def prepare_shard(request: CampaignRequest, folder: Path, shard: Shard) -> ShardedCampaign:
+    """Return a shard of the campaign that a request describes; nothing is run or written."""
+    whole = prepare(request, folder)
+    own = shard.programs_of(whole.programs)
+    return ShardedCampaign(whole.machine, folder, own, whole.mappings, whole.made_by, whole.options, shard=shard)
+
+
+def job_script(request: CampaignRequest, folder: Path, shards: int, time_limit: str | None) -> str:
+    """Return the job script that collects in shards; without a time limit, twice the longest shard's estimate.
+
+    The estimate is of this computer, which need not be like the nodes.
+    """
+    if time_limit is None:
+        time_limit = time_limit_for(prepare_shard(request, folder, Shard(0, 1)).longest_shard_s(shards))
+        if request.machine is None:
+            log.info(
+                f"--time={time_limit} is an estimate for this computer: if the nodes are others, give --time-limit"
+            )
+    array = JobArray(
+        shards=shards, time_limit=checked_time_limit(time_limit), cpus=request.jobs if request.machine else None
+    )
+    return array.script(["numapredict", *without_options(sys.argv[1:], _OF_THE_SCRIPT)])
 
 
 def say_estimate(campaign: Campaign) -> str:

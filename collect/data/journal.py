@@ -6,6 +6,10 @@ run starts. What follows the last whole line was torn by a kill and is cut off b
 pair is there twice (a failed run that was tried again), the later line counts. What a reader would refuse is not
 written: JSON has no infinite numbers, so a run with such a figure becomes a failed one that says so.
 
+The journal of a folder is locked against a second campaign on this computer. Where many computers write into one
+folder, no lock can be relied on (flock(2) on NFS and Lustre depends on how they are mounted): there each process has a
+file of its own, made under a name that no other one uses, and appends to no other.
+
 History of the schema version:
 
 1. the first.
@@ -76,6 +80,12 @@ class Finished(_Line, frozen=True, kw_only=True, tag="finished"):
     provenance: tuple[tuple[str, str], ...] = ()
 
 
+class _Version(msgspec.Struct, frozen=True):
+    """The one field that the header of every version has."""
+
+    schema: int = SCHEMA_VERSION
+
+
 class Record(msgspec.Struct, frozen=True):
     """What a journal holds: its header, programs by name, and the last measurement of every pair."""
 
@@ -129,19 +139,21 @@ def create_journal(path: Path, record: Record) -> None:
 class Journal:
     """One campaign's journal, open for appending under an exclusive lock.
 
-    Opening creates the file with its header, or reads what is there and cuts a torn last line off. Use it as a context
-    manager. Raises InvalidInputError for a journal in use elsewhere, of another machine, malformed or not writable.
+    Opening creates the file with its header, or reads what is there and cuts a torn last line off. With ``own`` the
+    file must be new, and is not locked: its name is this process's alone. Use it as a context manager. Raises
+    InvalidInputError for a journal in use elsewhere, of another machine, malformed or not writable.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
+    def __init__(self, path: Path, header: Header, *, own: bool = False) -> None:
         self.path = path
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_EXCL if own else 0)
         with refused_as(f"cannot write {path}"):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+            self._file = os.open(path, flags, 0o666)
         try:
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
                 raise InvalidInputError(f"{path} is not a regular file; move it away, or name another folder")
             self._size = 0
-            self.record = self._open(header)
+            self.record = self._open(header, locked=not own)
         except BaseException:
             os.close(self._file)
             raise
@@ -181,7 +193,7 @@ class Journal:
         self._append(_finished(measurement, took_s))
         return measurement
 
-    def _open(self, header: Header) -> Record:
+    def _lock(self) -> None:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -190,6 +202,10 @@ class Journal:
             ) from error
         except OSError as error:
             raise InvalidInputError(f"cannot lock {self.path}: {reason_and_advice(error)}") from error
+
+    def _open(self, header: Header, *, locked: bool) -> Record:
+        if locked:
+            self._lock()
         with refused_as(f"cannot write {self.path}"):
             record, self._size = _parse(self.path, read_bounded(self.path, MOST_BYTES))
             os.ftruncate(self._file, self._size)
@@ -230,6 +246,8 @@ def _parse(path: Path, data: bytes) -> tuple[Record, int]:
     lines = data[:size].splitlines(keepends=True)
     for number, text in enumerate(lines, start=1):
         where = f"{path}, line {number}"
+        if number == 1:
+            _refuse_newer(where, text)
         try:
             line = _DECODER.decode(text)
         except (msgspec.ValidationError, InvalidTopologyError) as error:
@@ -253,6 +271,16 @@ def _parse(path: Path, data: bytes) -> tuple[Record, int]:
             measurements[line.program, line.mapping] = (_measurement(where, line, header), line.took_s)
     finished = measurements.values()
     return Record(header, tuple(programs.values()), tuple(m for m, _ in finished), tuple(t for _, t in finished)), size
+
+
+def _refuse_newer(where: str, text: bytes) -> None:
+    """Raise InvalidInputError for a header of a later version, which may have fields that are not known here."""
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+        schema = msgspec.json.decode(text, type=_Version).schema
+        if schema > SCHEMA_VERSION:
+            raise InvalidInputError(
+                f"{where}: schema is {schema}, this numapredict reads up to {SCHEMA_VERSION}; use a newer numapredict"
+            )
 
 
 def _encode(line: _Line) -> bytes:

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def replace_file(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         # A rename would put a file in the place of a device: /dev/full, say.
         raise OSError(errno.EEXIST, "is there and is no regular file", str(path))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Computers that share the folder may have processes of one number.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(data)

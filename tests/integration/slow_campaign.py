@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 from numapredict.collect.campaign.campaign import Campaign, Options
+from numapredict.collect.campaign.shard import Shard
+from numapredict.collect.campaign.sharded_campaign import ShardedCampaign
 from numapredict.collect.data.dataset import read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
@@ -29,13 +31,21 @@ class SlowMachine(RecordedMachine):
 
 
 def main() -> int:
-    """Run the campaign: arguments are the dataset to replay, the folder, the jobs and a limit for files in bytes."""
+    """Run the campaign, or a shard of it.
+
+    Arguments: the dataset to replay, the folder, the jobs, a limit for files in bytes, the shard's number and count.
+    """
     dataset = read_dataset(Path(sys.argv[1]))
     jobs, limit_bytes = int(sys.argv[3]), int(sys.argv[4])
     if limit_bytes:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     mappings = tuple(dict.fromkeys(m.mapping for m in dataset.measurements))
-    campaign = Campaign(SlowMachine(dataset), Path(sys.argv[2]), dataset.programs, mappings, "slow", Options(jobs=jobs))
+    machine, folder, options = SlowMachine(dataset), Path(sys.argv[2]), Options(jobs=jobs)
+    campaign = Campaign(machine, folder, dataset.programs, mappings, "slow", options)
+    if len(sys.argv) > 5:
+        shard = Shard(int(sys.argv[5]), int(sys.argv[6]))
+        own = shard.programs_of(dataset.programs)
+        campaign = ShardedCampaign(machine, folder, own, mappings, "slow", options, shard=shard)
     try:
         with Terminal(sys.stderr).attached():
             campaign.run()

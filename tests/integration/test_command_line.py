@@ -55,6 +55,47 @@ def test_a_campaign_says_its_size_before_and_resumes_after(tmp_path: Path) -> No
     assert str(tmp_path) not in json.dumps(description["programs"])
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--shards", "4"), "of --shards either --shard says which one to run, or --emit sbatch prints a job for each"),
+        (("--shard", "1"), "--shards says in how many parts to collect"),
+        (("--emit", "sbatch"), "--shards says in how many parts to collect"),
+        (("--shards", "4", "--shard", "1", "--emit", "sbatch"), "either --shard says which one to run"),
+        (("--shards", "4", "--shard", "4"), "--shard 4: of 4 shards the first is 0 and the last is 3"),
+        (("--shards", "4", "--emit", "sbatch", "--json"), "use it without --dry-run and --json"),
+        (("--shards", "4", "--emit", "sbatch", "--time-limit", "2h"), "--time-limit '2h': give minutes"),
+        (("--time-limit", "5"), "--time-limit is of the jobs that --emit sbatch prints"),
+    ],
+)
+def test_shards_that_are_none_are_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    done = numapredict("collect", "campaign", *SANDY, "--into", "runs", *words, cwd=tmp_path)
+    assert message in refusal(done)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.native
+def test_a_job_array_is_printed_without_running_anything(tmp_path: Path) -> None:
+    words = (
+        "collect",
+        "campaign",
+        *SANDY,
+        "--codelet",
+        "stream-triad",
+        "--shards",
+        "8",
+        "--emit=sbatch",
+        "--jobs",
+        "2",
+    )
+    done = numapredict(*words, "--into", "my runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert last.endswith("--shards 8 --jobs 2 --into 'my runs' --shard \"$SLURM_ARRAY_TASK_ID\"")
+    assert "#SBATCH --cpus-per-task=2\n" in done.stdout
+    assert not (tmp_path / "my runs").exists()
+
+
 def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     printed = numapredict("report", "fidelity", "--only", "ics19")
     assert printed.returncode == 0, printed.stderr

@@ -31,6 +31,7 @@ KINDS = {
     ("sh", "nodes"),
     ("sh", "server"),
     ("sh", "guest"),
+    ("sh", "slurm"),
     ("console",),
     ("console", "refused"),
     ("console", "failed"),

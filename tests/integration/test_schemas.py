@@ -86,6 +86,10 @@ def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     which = ("--codelet", "stream-triad", "--size", "small", "--space", "diener")
     words = ("collect", "campaign", *SANDY, "--into", "made", *which, "--json")
     assert check("collect campaign", numapredict(*words, cwd=tmp_path).stdout)["measurements"] == 2
+    merged = check(
+        "collect merge", numapredict("collect", "merge", "made", "--into", "m", "--json", cwd=tmp_path).stdout
+    )
+    assert [one["measurements"] for one in merged["datasets"]] == [2]
     shown = numapredict(
         "characterize", *SANDY, "--threads", "4", "--cpu-seconds", "30", "--json", str(program), cwd=tmp_path
     )

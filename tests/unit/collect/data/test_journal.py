@@ -111,7 +111,7 @@ def test_a_corrupt_line_in_the_middle_is_named(path: Path) -> None:
         (3, lines[2].replace(SPACE[0].label.encode(), b"4y4"), "mapping: '4y4'"),
         (3, lines[2].replace(b'"program":"p"', b'"program":"q"'), "'q' was not introduced"),
         (3, lines[0], "header"),
-        (1, lines[0].replace(b'"schema":1', b'"schema":9'), "schema 9"),
+        (1, lines[0].replace(b'"schema":1', b'"schema":9'), "schema is 9"),
         (1, lines[0].replace(b"20.0", b"-2.0"), "distances"),
         (1, lines[1], "header is missing"),
     ]:
