@@ -11,6 +11,7 @@
 #include "memory/statics.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
+#include "policy/plan.h"
 #include "policy/verify.h"
 #include "process/loaded_module.h"
 #include "process/next_call.h"
@@ -25,6 +26,7 @@
 #include "threads/processors.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
+#include "threads/teams.h"
 #include "threads/threads.h"
 
 #include <pthread.h>
@@ -100,6 +102,7 @@ static void begin(struct region_call *call) {
         wake();
     if (slot_owner_is_other() || withdrawn()) {
         if (call->level == 0) {
+            teams_leave(call);
             region_identify(call);
             region_clock_begin(call);
         }
@@ -111,6 +114,7 @@ static void begin(struct region_call *call) {
         return;
     pthread_team_give_way();
     region_identify(call);
+    teams_choose(call);
     pages_region_begin();
     next_touch_region_begin(call);
     profile_region_begin(call);
@@ -126,6 +130,8 @@ static void enter(struct region_call *call, int thread) {
         next_touch_region_team(call);
     }
     slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
+    if (thread == 0)
+        teams_begun(call);
     if (call->level == 0 && settings()->work)
         region_clock_share_begin(call);
 }
@@ -147,6 +153,7 @@ static void leave(struct region_call *call) {
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
     verify_thread();
+    teams_verify(call);
     if (call->level == 0)
         next_touch_thread_end();
     slot_leave();
@@ -188,6 +195,8 @@ __attribute__((constructor)) static void load(void) {
     huge_prepare();
     mapping_budget_prepare();
     threads_prepare();
+    if (s->plan && plan_load(s->plan, s->slots))
+        teams_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
     if (!parallel) { /* programs that it starts must not share one PU */

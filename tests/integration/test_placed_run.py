@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, write_plan
+from numapredict.collect.space import default_mapping
 from tests.preloaded import built
 from tests.profiles import profile_bytes
 
@@ -133,14 +137,33 @@ def test_a_missing_program_gets_one_line(way: str, words: tuple[str, ...], expec
         (("--mapping", "1x1-contiguous-bind", "--plan", "a", "--use-profile", "b", "ls"), "exclude each other"),
         (("--mapping", "1x1-contiguous-first-touch", "--plan", "/nowhere", "ls"), "variables --plan"),
         (("--mapping", "1x1-contiguous-first-touch", "--plan", "/dev/zero", "ls"), "no regular file"),
-        (("--mapping", "1x1-contiguous-first-touch", "--plan", "/bin/sh", "ls"), "is no page plan"),
-        (("--mapping", "1x1-contiguous-bind", "--plan", "a", "ls"), "ends in -first-touch"),
+        (("--mapping", "1x1-contiguous-first-touch", "--plan", "/bin/sh", "ls"), "is no plan"),
+        (("--plan", "/nowhere", "ls"), "regions --plan"),
     ],
 )
 def test_a_mistake_gets_one_line_and_starts_nothing(words: tuple[str, ...], expected: str) -> None:
     done = placed("run", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert expected in done.stderr
+
+
+def test_a_plan_that_does_not_fit_gets_one_line_and_starts_nothing(tmp_path: Path) -> None:
+    here = host_topology()
+    label = default_mapping(here).label
+    plan = Plan(
+        here.fingerprint, here.name, label, teams=(RegionTeam(1, "/bin/ls", 0, (0,)),), modules=(("/bin/ls", "0"),)
+    )
+    other = replace(plan, modules=builds_of(["/bin/ls"]))
+    for written, words, expected in (
+        (plan, (), "a plan for another build of /bin/ls: make it again"),
+        (replace(plan, fingerprint="0", machine="far away"), (), "a plan for far away, and this computer is another"),
+        (other, ("--mapping", "1x1-contiguous-bind"), f"a plan for mapping {label}, and 1x1-contiguous-bind has"),
+        (replace(other, teams=()), ("--mapping", "1x1-contiguous-bind"), "ends in -first-touch"),
+    ):
+        write_plan(written, tmp_path / "plan")
+        done = placed("run", "--plan", str(tmp_path / "plan"), *words, "ls")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+        assert expected in done.stderr
 
 
 def test_a_profile_that_cannot_be_written_is_said_before_anything_is_started() -> None:

@@ -121,7 +121,9 @@ void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) 
     if (deep < DEEPEST)
         places[deep] = (struct place){row, thread, team};
     deep++;
-    slot_take(slot_in_row(row, thread, team, policy()));
+    const struct region_team *chosen = call->chosen;
+    slot_take(chosen && thread < chosen->threads ? chosen->slots[thread]
+                                                 : slot_in_row(row, thread, team, policy()));
 }
 
 void slot_leave(void) {
