@@ -13,6 +13,7 @@ from numapredict.native.library import marks_library
 def regions_of(command: list[str], folder: Path) -> tuple[CensusRegion, ...]:
     """Run a program and return its regions."""
     report = folder / "regions"
+    report.unlink(missing_ok=True)
     environment = {**os.environ, "LD_PRELOAD": str(marks_library()), "NUMAPREDICT_REGIONS": str(report)}
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=240)
     census = parse_census(report.read_bytes())

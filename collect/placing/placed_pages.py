@@ -29,8 +29,8 @@ class PlacedThread(msgspec.Struct, frozen=True):
 class PlannedTeam(msgspec.Struct, frozen=True):
     """What became of a planned region's team of ``threads``: the plan's regions by key (native/regions/region_file.h).
 
-    Of ``instances`` that should have had it, ``applied`` had it; its threads ended their shares ``right`` times on
-    their PU alone, ``wrong`` times not.
+    Of ``instances`` that should have had it, ``applied`` had it; its threads began their shares ``right`` times on
+    their PU alone; ``wrong`` times not, or did not end them so.
     """
 
     process: int

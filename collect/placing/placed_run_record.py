@@ -46,7 +46,7 @@ class PageTally(msgspec.Struct, frozen=True):
 class TeamTally(msgspec.Struct, frozen=True):
     """What became of the team of ``threads`` that a plan gives a region, by the region's place or module and offset.
 
-    Of ``instances`` that should have had it, ``applied`` had it; of ``looked_at`` ends of a thread's share in them,
+    Of ``instances`` that should have had it, ``applied`` had it; of ``looked_at`` shares of a thread in them,
     ``right`` were on the thread's PU alone.
     """
 

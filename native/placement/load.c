@@ -129,9 +129,9 @@ static void enter(struct region_call *call, int thread) {
         region_clock_team(call);
         next_touch_region_team(call);
     }
-    slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
-    if (thread == 0)
-        teams_begun(call);
+    const uint32_t team = (uint32_t)region_team(call);
+    slot_enter(call, (uint32_t)thread, team);
+    teams_begun(call, (uint32_t)thread, team);
     if (call->level == 0 && settings()->work)
         region_clock_share_begin(call);
 }
@@ -153,7 +153,7 @@ static void leave(struct region_call *call) {
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
     verify_thread();
-    teams_verify(call);
+    teams_ended(call);
     if (call->level == 0)
         next_touch_thread_end();
     slot_leave();

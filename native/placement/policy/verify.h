@@ -28,7 +28,8 @@
  * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *
  * team: of the plan's region with this key INSTANCES should have had its team of THREADS, and APPLIED had it;
- * its threads ended their shares RIGHT times bound to their PU alone, and WRONG times not (teams.h).
+ * its threads began their shares RIGHT times bound to their PU alone; WRONG times not, or did not end them
+ * so.
  *
  * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
  *

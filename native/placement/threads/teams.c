@@ -7,6 +7,7 @@
 #include "policy/plan.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
 
 #include <stddef.h>
 
@@ -95,24 +96,36 @@ void teams_choose(struct region_call *call) {
 
 void teams_leave(struct region_call *call) { choose(call, NULL); }
 
-void teams_begun(const struct region_call *call) {
+/* The calling thread's entry in the plan and its slot there; NULL where nothing is to be looked at. */
+static struct planned *looked_at(const struct region_call *call, uint32_t thread, uint32_t *slot) {
     if (!wanted || !call->chosen || !settings()->map)
-        return;
+        return NULL;
     struct planned *entry = entry_of(call->chosen);
-    if (entry && call->team == call->chosen->threads)
-        entry->applied++;
+    if (!entry || thread >= entry->team.threads)
+        return NULL;
+    *slot = entry->team.slots[thread];
+    return entry;
 }
 
-void teams_verify(const struct region_call *call) {
-    if (!wanted || !call->chosen || !settings()->map)
+void teams_begun(const struct region_call *call, uint32_t thread, uint32_t team) {
+    uint32_t slot;
+    struct planned *entry = looked_at(call, thread, &slot);
+    if (!entry)
         return;
-    struct planned *entry = entry_of(call->chosen);
-    const int thread = call->runtime->thread_num();
-    if (!entry || thread < 0 || (uint32_t)thread >= entry->team.threads)
-        return;
-    if (system_is_bound(settings()->cpu[entry->team.slots[thread]]))
+    if (thread == 0 && team == entry->team.threads)
+        entry->applied++;
+    if (system_is_bound(settings()->cpu[slot]))
         entry->right++;
     else
+        entry->wrong++;
+}
+
+/* A region inside this one may have given the thread another slot. */
+void teams_ended(const struct region_call *call) {
+    uint32_t slot;
+    struct planned *entry =
+        call->chosen ? looked_at(call, (uint32_t)call->runtime->thread_num(), &slot) : NULL;
+    if (entry && slot_bound() == slot && !system_is_bound(settings()->cpu[slot]))
         entry->wrong++;
 }
 

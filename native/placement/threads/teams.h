@@ -33,12 +33,13 @@ void teams_asked(void);
 /* In the hook `begin` of an identified outermost region: choose its team, or leave it its own. */
 void teams_choose(struct region_call *call);
 void teams_leave(struct region_call *call);
-/* In thread 0 of any team, at the beginning of its share; in each thread at the end of it. */
-void teams_begun(const struct region_call *call);
-void teams_verify(const struct region_call *call);
+/* In each thread of a team, once it is bound at the beginning of its share, and at the end of that. */
+void teams_begun(const struct region_call *call, uint32_t thread, uint32_t team);
+void teams_ended(const struct region_call *call);
 
 /* What became of a planned region's team: of `instances` that should have had it `applied` had it; threads
- * were `right` times bound to their slot's PU alone at the end of their share, and `wrong` times not. */
+ * began their shares `right` times bound to their slot's PU alone; `wrong` times not, or did not end them so.
+ */
 struct team_seen {
     uint64_t key;
     uint32_t threads;
