@@ -102,7 +102,8 @@ static void begin(struct region_call *call) {
         wake();
     if (slot_owner_is_other() || withdrawn()) {
         if (call->level == 0) {
-            teams_leave(call);
+            if (teams_exist())
+                teams_leave(call);
             region_identify(call);
             region_clock_begin(call);
         }
@@ -114,7 +115,8 @@ static void begin(struct region_call *call) {
         return;
     pthread_team_give_way();
     region_identify(call);
-    teams_choose(call);
+    if (teams_exist())
+        teams_choose(call);
     pages_region_begin();
     next_touch_region_begin(call);
     profile_region_begin(call);
@@ -131,7 +133,8 @@ static void enter(struct region_call *call, int thread) {
     }
     const uint32_t team = (uint32_t)region_team(call);
     slot_enter(call, (uint32_t)thread, team);
-    teams_begun(call, (uint32_t)thread, team);
+    if (teams_exist())
+        teams_begun(call, (uint32_t)thread, team);
     if (call->level == 0 && settings()->work)
         region_clock_share_begin(call);
 }
@@ -153,7 +156,8 @@ static void leave(struct region_call *call) {
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
     verify_thread();
-    teams_ended(call);
+    if (teams_exist())
+        teams_ended(call);
     if (call->level == 0)
         next_touch_thread_end();
     slot_leave();

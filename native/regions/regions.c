@@ -42,12 +42,9 @@ struct passage passage_begin(struct region_call *call, void *function, const str
     return before;
 }
 
-unsigned region_threads(struct region_call *call, unsigned own) {
-    const struct region_team *chosen = call->chosen;
-    if (__builtin_expect(!chosen, 1))
-        return own;
-    if (own == 0 && call->runtime->max_threads() >= (int)chosen->threads)
-        return chosen->threads;
+unsigned region_chosen_threads(struct region_call *call, unsigned own) {
+    if (own == 0 && call->runtime->max_threads() >= (int)call->chosen->threads)
+        return call->chosen->threads;
     call->chosen = NULL;
     return own;
 }

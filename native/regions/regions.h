@@ -109,10 +109,13 @@ struct restart {
 struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime,
                              struct restart restart);
 void passage_end(struct region_call *call, struct passage before);
+unsigned region_chosen_threads(struct region_call *call, unsigned own);
 /* After passage_begin, in the encountering thread: how many threads to ask the runtime for. `own` is what the
  * region's num_threads clause says, 1 where its condition is false, 0 where it has neither. A region that
  * says how many it wants keeps them, and a team never becomes larger than it would be. */
-unsigned region_threads(struct region_call *call, unsigned own);
+static inline unsigned region_threads(struct region_call *call, unsigned own) {
+    return __builtin_expect(!call->chosen, 1) ? own : region_chosen_threads(call, own);
+}
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);
 void passage_leave(struct region_call *call);

@@ -19,7 +19,7 @@ struct planned {
 };
 
 static const struct region_team as_it_is; /* looked up, and not in the plan */
-static bool wanted;                       /* written before the regions that it concerns */
+bool teams_any;                           /* written before the regions that it concerns */
 static struct planned *planned;
 static size_t planned_count;
 static THREAD_LOCAL bool asked;
@@ -35,13 +35,13 @@ void teams_prepare(void) {
         planned[n].key = given[n].key;
     }
     planned_count = count;
-    wanted = true;
+    teams_any = true;
 }
 
 void teams_set(struct region *region, const struct region_team *team) {
     atomic_store_explicit(&region->team, team ? team : &as_it_is, memory_order_release);
-    if (!wanted)
-        wanted = true;
+    if (!teams_any)
+        teams_any = true;
 }
 
 void teams_asked(void) {
@@ -88,8 +88,6 @@ static void choose(struct region_call *call, const struct region_team *team) {
 }
 
 void teams_choose(struct region_call *call) {
-    if (__builtin_expect(!wanted, 1))
-        return;
     choose(call, call->region ? next_team(call->region) : NULL);
     asked = false;
 }
@@ -98,7 +96,7 @@ void teams_leave(struct region_call *call) { choose(call, NULL); }
 
 /* The calling thread's entry in the plan and its slot there; NULL where nothing is to be looked at. */
 static struct planned *looked_at(const struct region_call *call, uint32_t thread, uint32_t *slot) {
-    if (!wanted || !call->chosen || !settings()->map)
+    if (!call->chosen || !settings()->map)
         return NULL;
     struct planned *entry = entry_of(call->chosen);
     if (!entry || thread >= entry->team.threads)

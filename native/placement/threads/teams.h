@@ -13,7 +13,7 @@
  * since the region before: such programs have work or results for so many threads. Regions inside others, and
  * those of the processes to which the slots do not belong, are left alone.
  *
- * All functions need settings() not to be NULL. Without any team they cost a test.
+ * All functions need settings() not to be NULL. Those at regions are called where teams_exist() says so.
  */
 #ifndef NUMAPLACE_TEAMS_H
 #define NUMAPLACE_TEAMS_H
@@ -27,6 +27,10 @@ void teams_prepare(void);
 /* Give a region this team from its next instance on, or with NULL its own again. In any thread that is in no
  * region; the team must stay valid, and its slots be below settings()->slots. */
 void teams_set(struct region *region, const struct region_team *team);
+
+extern bool teams_any;
+/* Whether any region has a team of its own: without one that is all that a region pays. */
+static inline bool teams_exist(void) { return __builtin_expect(teams_any, 0); }
 
 /* The calling thread has asked how large teams are. */
 void teams_asked(void);

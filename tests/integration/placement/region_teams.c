@@ -1,11 +1,12 @@
-/* region_teams.c: how large the teams of regions are, and on which CPUs their threads, by the kernel's answer.
+/* region_teams.c: how large the teams of regions are, and on which CPUs their threads, by the kernel's
+ * answer.
  *
  *     region_teams STEPS
  *
- * Runs six regions STEPS times, and prints a line for each instance: its name, the size of its team, and for each
- * thread the CPUs of its mask. In the order in which they first begin: one that says nothing, one with a
- * num_threads clause, one with a false condition, one before which the number of threads is asked for, one for
- * which fewer are asked for, and one around another. What is printed last does not depend on teams.
+ * Runs six regions STEPS times, and prints a line for each instance: its name, the size of its team, and for
+ * each thread the CPUs of its mask. In the order in which they first begin: one that says nothing, one with a
+ * num_threads clause, one with a false condition, one before which the number of threads is asked for, one
+ * for which fewer are asked for, and one around another. What is printed last does not depend on teams.
  */
 #define _GNU_SOURCE
 #include <omp.h>
