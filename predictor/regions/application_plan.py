@@ -56,7 +56,9 @@ class ChosenRegion:
 class Conflict:
     """A region that would be ``speedup`` times as fast as in the plan with its arrays on the pages of ``wanted``.
 
-    ``arrays`` are those that are elsewhere, and ``others`` the regions that use these and want them there.
+    ``arrays`` are those that are elsewhere, and ``others`` the regions that use these and want them there. That costs
+    ``lost_s`` in the whole run. Each of the ``phases``, at most, in which only this region uses the arrays, they could
+    go there and back.
     """
 
     number: int
@@ -64,6 +66,8 @@ class Conflict:
     speedup: float
     arrays: tuple[int, ...]
     others: tuple[int, ...]
+    lost_s: float
+    phases: int
 
 
 @dataclass(frozen=True)
@@ -304,7 +308,8 @@ def _plan(known: _Known, best: _Answer, one: tuple[float, str]) -> ApplicationPl
 def _conflicts(known: _Known, best: _Answer, picked: Sequence[_Way]) -> Iterator[Conflict]:
     """Return the regions that would gain from other pages, and who keeps these where they are."""
     uses = [region.arrays for region in best.problem.regions]
-    for at, ((number, _, _), way) in enumerate(zip(known.regions, picked, strict=True)):
+    whole = sum(region.count for _, region, _ in known.regions) + known.rest_count
+    for at, ((number, region, _), way) in enumerate(zip(known.regions, picked, strict=True)):
         wanted = max(best.ways[at], key=lambda each: each.speedup)
         if wanted.pages == way.pages or wanted.speedup < WORTH * way.speedup:
             continue
@@ -315,4 +320,6 @@ def _conflicts(known: _Known, best: _Answer, picked: Sequence[_Way]) -> Iterator
         )
         shared = frozenset().union(*(uses[other] for other in range(len(picked)) if other != at)) & uses[at]
         arrays = tuple(sorted(shared - {_REST}))
-        yield Conflict(number, wanted.mapping.label, wanted.speedup / way.speedup, arrays, others)
+        lost_s = region.time_s / way.speedup - region.time_s / wanted.speedup
+        phases = max(min(region.count, whole - region.count), 1)
+        yield Conflict(number, wanted.mapping.label, wanted.speedup / way.speedup, arrays, others, lost_s, phases)

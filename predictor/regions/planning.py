@@ -14,7 +14,8 @@ from numapredict.collect.placing.profile_file import Profile, ProfiledRange, rea
 from numapredict.collect.placing.run_file import put
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.topology import Topology
-from numapredict.predictor.regions.application_plan import ApplicationPlan, Conflict, Uses, plan_of_application
+from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, plan_of_application
+from numapredict.predictor.regions.conflict_text import conflict_in_words
 from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedArray, PlannedTeam
 from numapredict.predictor.regions.region_arrays import placeable, uses_of
 from numapredict.predictor.regions.regions_text import region_name
@@ -75,7 +76,7 @@ def planned(
     whole = joined(list(pages.values()))
     text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, tuple(teams), whole))
     put(wish.path, PLAN, text.encode("ascii"))
-    return _record(found, answer, wish.path, facts.reason, _placed(found, data, pages), data.uses.names), ()
+    return _record(found, answer, wish.path, facts.reason, _placed(found, data, pages), data), ()
 
 
 def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
@@ -103,6 +104,10 @@ def _ranges(plan: PagePlan) -> list[ProfiledRange]:
     return [each.range for each in plan.ranges]
 
 
+def _pages_of(arrays: Sequence[int], data: _Data) -> int:
+    return sum(known.pages for array in arrays for known in data.arrays[array - 1].ranges)
+
+
 def _placed(found: ApplicationPlan, data: _Data, pages: Mapping[int, PagePlan]) -> tuple[PlannedArray, ...]:
     return tuple(
         PlannedArray(data.uses.names[array - 1], found.pages[array], sum(one.pages for one in _ranges(plan)))
@@ -116,7 +121,7 @@ def _record(
     path: Path,
     teams_stay: str,
     arrays: tuple[PlannedArray, ...],
-    names: Sequence[str],
+    data: _Data,
 ) -> PlannedApplication:
     plan_s = answer.region_time_s / found.speedup if found.speedup else 0.0
     called = [region_name(region) for region in answer.regions]
@@ -134,18 +139,8 @@ def _record(
             if one.team is not None
         ),
         arrays=arrays,
-        conflicts=tuple(_in_words(one, names, called) for one in found.conflicts),
+        conflicts=tuple(
+            conflict_in_words(one, called, data.uses.names, _pages_of(one.arrays, data)) for one in found.conflicts
+        ),
         teams_stay=teams_stay,
     )
-
-
-def _in_words(conflict: Conflict, names: Sequence[str], called: Sequence[str]) -> str:
-    """Return a conflict in words: which region, which arrays, who else wants them."""
-    arrays = ", ".join(names[array - 1] for array in conflict.arrays) or "its data"
-    others = ", ".join(called[other] for other in conflict.others)
-    kept = f"stay where {others} want{'' if len(conflict.others) > 1 else 's'} them" if others else "stay elsewhere"
-    text = (
-        f"{called[conflict.number]} would be {conflict.speedup:.2f}x as fast with {arrays} as under "
-        f"{conflict.wanted}; they {kept}"
-    )
-    return text if names else f"{text}; with --profile the plan could place array by array"

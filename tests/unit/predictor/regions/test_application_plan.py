@@ -116,6 +116,7 @@ def test_a_conflict_over_pages_is_told_and_an_array_of_its_own_solves_it() -> No
     shared = Uses(("a", "b"), {0: frozenset({1, 2}), 1: frozenset({2})})
     found = plan(*regions, uses=shared)
     assert [(one.arrays, one.others) for one in found.conflicts] == [((2,), (1,)), ((2,), (0,))]
+    assert [(one.lost_s, one.phases) for one in found.conflicts] == [(3.0, 10), (2.0, 10)]
 
 
 def test_nothing_replayed_is_no_plan() -> None:
