@@ -8,14 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from numapredict.collect.host.host import host_topology
-from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, write_plan
-from numapredict.collect.space import default_mapping
 from tests.preloaded import built
 from tests.profiles import profile_bytes
 
@@ -145,25 +141,6 @@ def test_a_mistake_gets_one_line_and_starts_nothing(words: tuple[str, ...], expe
     done = placed("run", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert expected in done.stderr
-
-
-def test_a_plan_that_does_not_fit_gets_one_line_and_starts_nothing(tmp_path: Path) -> None:
-    here = host_topology()
-    label = default_mapping(here).label
-    plan = Plan(
-        here.fingerprint, here.name, label, teams=(RegionTeam(1, "/bin/ls", 0, (0,)),), modules=(("/bin/ls", "0"),)
-    )
-    other = replace(plan, modules=builds_of(["/bin/ls"]))
-    for written, words, expected in (
-        (plan, (), "a plan for another build of /bin/ls: make it again"),
-        (replace(plan, fingerprint="0", machine="far away"), (), "a plan for far away, and this computer is another"),
-        (other, ("--mapping", "1x1-contiguous-bind"), f"a plan for mapping {label}, and 1x1-contiguous-bind has"),
-        (replace(other, teams=()), ("--mapping", "1x1-contiguous-bind"), "ends in -first-touch"),
-    ):
-        write_plan(written, tmp_path / "plan")
-        done = placed("run", "--plan", str(tmp_path / "plan"), *words, "ls")
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
-        assert expected in done.stderr
 
 
 def test_a_profile_that_cannot_be_written_is_said_before_anything_is_started() -> None:
@@ -318,7 +295,8 @@ def test_a_profile_of_two_nodes_becomes_a_plan(app: Path, tmp_path: Path) -> Non
     script = 'plan="${NUMAPLACE##*;plan=}"; cat "${plan%;claim=*}"'
     done = placed(*words, "--", "sh", "-c", script, environment=two)
     assert done.returncode == 0
-    assert done.stdout == "numaplace-plan 1\nrange 1 0000000000000001 0 0 8\nrun 0 4 0\nrun 4 4 1\n"
+    assert done.stdout.startswith("numaplace-plan 2\nmachine ")
+    assert done.stdout.endswith("range 1 0000000000000001 0 0 8\nrun 0 4 0\nrun 4 4 1\n")
     pages, rescaled = done.stderr.splitlines()
     assert pages.endswith("plan: 8 pages of 1 of 1 ranges, in 2 runs")
     assert "profile is of 4 threads and the mapping has 2" in rescaled

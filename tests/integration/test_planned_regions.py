@@ -3,13 +3,15 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.placing.plan_file import read_plan
+from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, read_plan, write_plan
+from numapredict.collect.space import default_mapping
 from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.planning import Wish, planned
@@ -131,3 +133,22 @@ def test_the_plan_is_told_with_its_command(phases: Path, tmp_path: Path) -> None
     text = "\n".join(regions_in_words(msgspec.structs.replace(answer, plan=plan)))
     assert f"numapredict run --plan {tmp_path / 'plan'} --verify -- {phases}" in text
     assert "1 thread as under 1x1-contiguous-bind, 4.00x" in text
+
+
+def test_a_plan_that_does_not_fit_gets_one_line_and_starts_nothing(tmp_path: Path) -> None:
+    here = host_topology()
+    label = default_mapping(here).label
+    plan = Plan(
+        here.fingerprint, here.name, label, teams=(RegionTeam(1, "/bin/ls", 0, (0,)),), modules=(("/bin/ls", "0"),)
+    )
+    other = replace(plan, modules=builds_of(["/bin/ls"]))
+    for written, words, expected in (
+        (plan, (), "a plan for another build of /bin/ls: make it again"),
+        (replace(plan, fingerprint="0", machine="far away"), (), "a plan for far away, and this computer is another"),
+        (other, ("--mapping", "1x1-contiguous-bind"), f"a plan for mapping {label}, and 1x1-contiguous-bind has"),
+        (replace(other, teams=()), ("--mapping", "1x1-contiguous-bind"), "ends in -first-touch"),
+    ):
+        write_plan(written, tmp_path / "plan")
+        done = numapredict("run", "--plan", "plan", *words, "ls", cwd=tmp_path)
+        assert done.stdout == ""
+        assert expected in refusal(done)
