@@ -2,13 +2,15 @@
  *
  *     phases STEPS
  *
- * Prints the seconds of the time loop but for its first steps, in which a plan leaves regions as they are. */
-#define _POSIX_C_SOURCE 199309L
+ * The shares of the first region are mostly waits, so that it scales on a busy computer, too. Prints the
+ * seconds of the time loop but for its first steps, in which a plan leaves regions as they are. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { N = 1 << 16, DEEP = 16, TURN = 16, FIRST = 4 };
+enum { SHARES = 8, WAIT_US = 1000, N = 1 << 16, FIRST = 4 };
 
 static double a[N];
 
@@ -25,11 +27,12 @@ int main(int count, char **words) {
         if (step == FIRST)
             began_s = now_s();
 #pragma omp parallel for
-        for (long i = 0; i < N; i++)
-            for (int n = 0; n < DEEP; n++)
-                a[i] += 1 / (1 + a[i] * a[i]);
-#pragma omp parallel for ordered
-        for (long i = 0; i < N; i += TURN)
+        for (int i = 0; i < SHARES; i++) {
+            usleep(WAIT_US);
+            a[i] += i;
+        }
+#pragma omp parallel for ordered schedule(static, 1)
+        for (long i = 0; i < N; i += 4)
 #pragma omp ordered
             sum += a[i];
     }

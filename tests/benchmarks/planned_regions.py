@@ -16,7 +16,7 @@ import click
 from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.programs import HERE, compiled, numapredict
 
-STEPS = "200"
+STEPS = "100"
 
 
 def seconds(command: list[str]) -> float:
