@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHARES = 8, WAIT_US = 1000, N = 1 << 16, FIRST = 4 };
+enum { SHARES = 8, WAIT_US = 2000, N = 1 << 16, FIRST = 4 };
 
 static double a[N];
 
@@ -32,7 +32,7 @@ int main(int count, char **words) {
             a[i] += i;
         }
 #pragma omp parallel for ordered schedule(static, 1)
-        for (long i = 0; i < N; i += 4)
+        for (long i = 0; i < N; i += 64)
 #pragma omp ordered
             sum += a[i];
     }
