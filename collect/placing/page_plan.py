@@ -1,24 +1,19 @@
-"""A page plan: where the pages of a profiled program's ranges go under a mapping, and its file.
+"""A page plan: where the pages of a profiled program's ranges go under a mapping.
 
 The profile samples some pages; a page without samples is treated as the nearest sampled one of its range. Ranges
-without samples are left out: their pages follow the mapping's policy without a profile. The file's contract is
-native/placement/policy/plan.h; this is its only writer.
+without samples are left out: their pages follow the mapping's policy without a profile.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.page_placement import PageAccesses, Weights, place_pages
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
-from numapredict.native.errors import InvalidInputError
 
-FIRST_LINE = "numaplace-plan 1"
 # A boundary between two nodes costs a kernel mapping (VMA), of which a process may have 65530 (vm.max_map_count).
 MOST_RUNS = 1 << 14
 _MOST_BLOCKS = 1 << 20
@@ -142,36 +137,3 @@ def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> tuple[t
 
 def _thread_of(slot: int, slots: int, threads: int) -> int:
     return min(slot, slots - 1) * threads // slots
-
-
-def plan_text(plan: PagePlan) -> str:
-    """Return the file's text."""
-    return "".join(f"{line}\n" for line in _lines(plan))
-
-
-def check_plan(path: Path) -> None:
-    """Raise InvalidInputError unless a file can be read and begins as a plan does; the library reads the rest."""
-    try:
-        with open_regular(path) as file:
-            first = file.readline(len(FIRST_LINE) + 2)
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot read the plan {path}: {error.strerror or error}; name a file that `numapredict variables --plan` "
-            "wrote"
-        ) from error
-    if first != FIRST_LINE.encode() + b"\n":
-        raise InvalidInputError(f"{path} is no page plan; name a file that `numapredict variables --plan` wrote")
-
-
-def write_plan(plan: PagePlan, path: Path) -> None:
-    """Write the file; raise OSError where it cannot be written."""
-    path.write_text(plan_text(plan), encoding="ascii")
-
-
-def _lines(plan: PagePlan) -> Iterator[str]:
-    yield FIRST_LINE
-    for planned in plan.ranges:
-        known = planned.range
-        yield f"range {known.kind} {known.site:016x} {known.slot} {known.order} {known.pages}"
-        for first, count, node in planned.runs:
-            yield f"run {first} {count} {node}"

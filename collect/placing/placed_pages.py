@@ -26,6 +26,22 @@ class PlacedThread(msgspec.Struct, frozen=True):
     wrong: int
 
 
+class PlannedTeam(msgspec.Struct, frozen=True):
+    """What became of a planned region's team of ``threads``: the plan's regions by key (native/regions/region_file.h).
+
+    Of ``instances`` that should have had it, ``applied`` had it; its threads began their shares ``right`` times on
+    their PU alone; ``wrong`` times not, or did not end them so.
+    """
+
+    process: int
+    key: int
+    threads: int
+    instances: int
+    applied: int
+    right: int
+    wrong: int
+
+
 class PageRun(msgspec.Struct, frozen=True):
     """Neighbouring pages of a range on the same node (OS index, -1: never touched).
 
@@ -80,14 +96,16 @@ class PlacementMap(msgspec.Struct, frozen=True):
     left: int = 0
     unplaced: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
+    teams: tuple[PlannedTeam, ...] = ()
 
 
 def parse_map(text: str) -> PlacementMap:
     """Return the map that a file's text holds; raise InvalidInputError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
-    process, late, left = -1, False, 0
-    unplaced: set[int] = set()
+    teams: list[PlannedTeam] = []
+    process, left = -1, 0
+    said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
     unseen: Counter[str] = Counter()
     head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
@@ -104,16 +122,16 @@ def parse_map(text: str) -> PlacementMap:
                 head, process = None, int(line.removeprefix(FIRST_LINE))
             elif process < 0:
                 raise ValueError("the first line must name the version")
-            elif line == "late":
-                late = True
             elif word == "left":
                 left += _numbers(rest, 1)[0]
-            elif line == "unplaced":
-                unplaced.add(process)
+            elif line in said:
+                said[line].add(process)
             elif word == "unseen":
                 unseen[rest[0]] += _numbers(rest[1:], 1)[0]
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
+            elif word == "team":
+                teams.append(PlannedTeam(process, int(rest[0], 16), *_numbers(rest[1:], 5)))
             elif word == "range":
                 end_range()
                 key = (int(rest[0]), int(rest[1], 16), int(rest[2]), int(rest[3]))
@@ -131,10 +149,11 @@ def parse_map(text: str) -> PlacementMap:
     return PlacementMap(
         threads=tuple(threads),
         ranges=tuple(ranges),
-        late=late,
+        late=bool(said["late"]),
         left=left,
-        unplaced=len(unplaced),
+        unplaced=len(said["unplaced"]),
         unseen=tuple(sorted(unseen.items())),
+        teams=tuple(teams),
     )
 
 

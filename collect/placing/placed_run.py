@@ -21,7 +21,7 @@ from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
 from numapredict.collect.placing.command import applied
-from numapredict.collect.placing.page_plan import check_plan, plan_of, write_plan
+from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
     PROFILE,
@@ -35,6 +35,7 @@ from numapredict.collect.placing.placed_run_outcome import (
 )
 from numapredict.collect.placing.placed_run_record import PlacedRun
 from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words
+from numapredict.collect.placing.plan_file import Plan, check_fits, read_plan, write_plan
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import cannot_start
@@ -43,7 +44,8 @@ from numapredict.collect.placing.region_times_text import regions_in_words
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
-from numapredict.native.errors import InvalidInputError, UnwritableError
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 
 log = logging.getLogger(__name__)
 
@@ -69,11 +71,11 @@ class RunOptions(msgspec.Struct, frozen=True):
         return self != RunOptions()
 
 
-def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int:
+def run_placed(label: str | None, command: tuple[str, ...], options: RunOptions) -> int:
     """Run the program, placed, and return its exit code, or end by its signal; with nothing to report it is exec'ed.
 
-    Raises UnrunnableProgramError, InvalidMappingError, InvalidInputError and the errors of run_file before the program
-    starts.
+    Without a label the mapping is that of the plan. Raises UnrunnableProgramError, InvalidMappingError,
+    InvalidInputError and the errors of run_file before the program starts.
     """
     notes: list[str] = []
 
@@ -83,6 +85,11 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int
 
     topology = host_topology()
     note_all(restriction_lines(topology), note)
+    plan = None if options.plan is None else _fitting(options.plan, topology, label)
+    if label is None:
+        if plan is None:
+            raise UsageError("name a --mapping, or a --plan, which has one")
+        label = plan.mapping
     placement = resolve(mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS"))), topology)
     mapping = placement.mapping
     if mapping.label != label:
@@ -110,7 +117,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int
             note_all(_unwritten(folder), note)
         observed, regions = None, None
         if start.way == "library":
-            observed, regions = placement_found(files, placement, note), regions_found(files)
+            observed, regions = placement_found(files, placement, note, plan), regions_found(files)
             if options.verify and observed is not None:
                 note_all(placement_in_words(observed, mapping), log.info)
             if options.regions and regions is not None:
@@ -143,12 +150,6 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
             check_place(path, what)
     plan = None
     if options.plan is not None:
-        if placement.mapping.page_policy != "first-touch":
-            raise InvalidInputError(
-                f"--plan leaves what it does not place to first touch, and mapping {placement.mapping.label} does not: "
-                "name one that ends in -first-touch"
-            )
-        check_plan(options.plan)
         plan = options.plan.absolute()
     elif options.use_profile is not None:
         plan = _plan(options.use_profile, placement, folder / "plan", note)
@@ -162,6 +163,28 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         work=options.regions or options.json is not None,
         map=str(folder / "map") if options.verify or options.json is not None else None,
     )
+
+
+def _fitting(path: Path, topology: Topology, label: str | None) -> Plan:
+    """Return a plan that is for this machine, for the program's files as they are, and for the mapping of this label.
+
+    One without teams serves with other mappings, too, if these leave all else to first touch.
+    """
+    plan = read_plan(path)
+    check_fits(plan, path, topology)
+    own = plan.mapping if label is None else mapping_on(topology, label, None).label
+    if own != plan.mapping:
+        if plan.teams:
+            raise InvalidInputError(
+                f"{path} is a plan for mapping {plan.mapping}, and {own} has other threads or pages: leave out "
+                "--mapping"
+            )
+        if not own.endswith("-first-touch"):
+            raise InvalidInputError(
+                f"--plan leaves what it does not place to first touch, and mapping {own} does not: name one that ends "
+                "in -first-touch"
+            )
+    return plan
 
 
 def _is_profiles(path: Path, profile: Path) -> bool:
@@ -181,7 +204,7 @@ def _plan(profile: Path, placement: Placement, path: Path, note: Note) -> Path |
     if not plan.ranges:  # the plan would leave every page to first touch
         note(f"{profile} has no samples; pages are moved at the next touch, as without it")
         return None
-    write_plan(plan, path)
+    write_plan(Plan(placement.topology.fingerprint, placement.topology.name, mapping.label, pages=plan), path)
     for line in plan_in_words(plan, known, mapping):
         note(line)
     return path

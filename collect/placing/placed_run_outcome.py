@@ -9,6 +9,7 @@ from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import read_map
 from numapredict.collect.placing.placed_run_record import ObservedPlacement, PlacedRun, json_of, observed_placement
 from numapredict.collect.placing.placed_run_text import profile_in_words
+from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import signal_name
 from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
@@ -32,7 +33,9 @@ def note_all(lines: Iterable[str], note: Note) -> None:
         note(line)
 
 
-def placement_found(files: PlacementFiles, placement: Placement, note: Note) -> ObservedPlacement | None:
+def placement_found(
+    files: PlacementFiles, placement: Placement, note: Note, plan: Plan | None = None
+) -> ObservedPlacement | None:
     """Return the observed placement, if it was requested and the library wrote it; note why not."""
     if files.map is None:
         return None
@@ -47,7 +50,7 @@ def placement_found(files: PlacementFiles, placement: Placement, note: Note) -> 
             " more (chroot, another user)"
         )
         return None
-    return observed_placement(found, placement)
+    return observed_placement(found, placement, plan)
 
 
 def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:

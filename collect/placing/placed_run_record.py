@@ -2,13 +2,16 @@
 
 import os
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import NOWHERE, PlacedThread, PlacementMap, RangeTally, tally
+from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.placing.start import Way
+from numapredict.collect.source.modules import Modules
 
 
 class ThreadTally(msgspec.Struct, frozen=True):
@@ -40,12 +43,28 @@ class PageTally(msgspec.Struct, frozen=True):
     misplaced: tuple[RangeTally, ...] = msgspec.field(name="astray")
 
 
+class TeamTally(msgspec.Struct, frozen=True):
+    """What became of the team of ``threads`` that a plan gives a region, by the region's place or module and offset.
+
+    Of ``instances`` that should have had it, ``applied`` had it; of ``looked_at`` shares of a thread in them,
+    ``right`` were on the thread's PU alone.
+    """
+
+    region: str
+    threads: int
+    instances: int
+    applied: int
+    looked_at: int
+    right: int
+
+
 class ObservedPlacement(msgspec.Struct, frozen=True):
     """The placement of the threads and pages of a run's programs, by the kernel; forked children are left out.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
+    ``teams``: those of the plan's regions.
     """
 
     threads: ThreadTally
@@ -54,6 +73,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     left: int
     unplaced: int
     unseen: dict[str, int]
+    teams: tuple[TeamTally, ...] = ()
 
 
 class PlacedRun(msgspec.Struct, frozen=True):
@@ -78,7 +98,7 @@ class PlacedRun(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPlacement:
+def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | None = None) -> ObservedPlacement:
     """Return the observed placement of threads and pages, by a map, compared with the intended one."""
     allowed = frozenset(placement.os_page_nodes)
     tallies = tally(found.ranges, allowed)
@@ -106,7 +126,28 @@ def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPla
         left=found.left,
         unplaced=found.unplaced,
         unseen=dict(found.unseen),
+        teams=() if plan is None else _teams(found, plan),
     )
+
+
+def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
+    """Return what became of each team of a plan, in all processes; those of regions that never came are all zero."""
+    modules = Modules()
+    tallies = []
+    for team in plan.teams:
+        seen = [one for one in found.teams if one.key == team.key]
+        place = modules.place(team.module, team.offset)
+        tallies.append(
+            TeamTally(
+                region=place.text if place.frame.known else f"{Path(team.module).name}+{team.offset:#x}",
+                threads=team.threads,
+                instances=sum(one.instances for one in seen),
+                applied=sum(one.applied for one in seen),
+                looked_at=sum(one.right + one.wrong for one in seen),
+                right=sum(one.right for one in seen),
+            )
+        )
+    return tuple(tallies)
 
 
 def json_of(run: PlacedRun) -> bytes:

@@ -6,9 +6,9 @@ from pathlib import Path
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
-from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, ThreadTally
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, TeamTally, ThreadTally
 from numapredict.collect.placing.profile_file import Profile, read_profile
-from numapredict.collect.terminal.printable import counted
+from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
 
 _SHOWN_RANGES = 10
@@ -41,6 +41,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
         yield from _pages_in_words(found.pages, mapping)
     elif not found.unplaced:
         yield "verify: no pages were checked"
+    yield from map(_team_in_words, found.teams)
     yield from _unseen_in_words(found)
 
 
@@ -80,6 +81,16 @@ def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
         first = found.misplaced[0]
         text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
     return text
+
+
+def _team_in_words(found: TeamTally) -> str:
+    team = f"verify: {name_cell(found.region)}, planned with {counted(found.threads, 'thread')}: "
+    if not found.instances:
+        return team + "it did not come often enough, or not in a program that ended normally"
+    text = team + f"{found.applied} of {counted(found.instances, 'instance')} had so many"
+    if found.applied < found.instances:
+        text += " (the others kept the program's own: it says, or has just asked, how many there are)"
+    return text + f"; {found.right} of {counted(found.looked_at, 'time')} a thread was bound to its PU"
 
 
 def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:

@@ -83,6 +83,18 @@ def _opened(path: Path, stack: ExitStack) -> Any:  # noqa: ANN401 - pyelftools b
     return ELFFile(stack.enter_context(open_regular(path)))
 
 
+def build_id_of(path: Path) -> str:
+    """Return a file's build ID in hexadecimal, empty where it has none or is no ELF file; raises OSError."""
+    with ExitStack() as stack:
+        file = stack.enter_context(open_regular(path))
+        try:
+            return _build_id(ELFFile(file))
+        except OSError:
+            raise
+        except Exception:  # what pyelftools raises for a damaged file has no common class
+            return ""
+
+
 def _has_lines(elf: Any) -> bool:  # noqa: ANN401
     return any(
         (section := elf.get_section_by_name(name)) is not None and section["sh_type"] != "SHT_NOBITS"

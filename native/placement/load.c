@@ -11,6 +11,7 @@
 #include "memory/statics.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
+#include "policy/plan.h"
 #include "policy/verify.h"
 #include "process/loaded_module.h"
 #include "process/next_call.h"
@@ -25,6 +26,7 @@
 #include "threads/processors.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
+#include "threads/teams.h"
 #include "threads/threads.h"
 
 #include <pthread.h>
@@ -100,6 +102,8 @@ static void begin(struct region_call *call) {
         wake();
     if (slot_owner_is_other() || withdrawn()) {
         if (call->level == 0) {
+            if (teams_exist())
+                teams_leave(call);
             region_identify(call);
             region_clock_begin(call);
         }
@@ -111,6 +115,8 @@ static void begin(struct region_call *call) {
         return;
     pthread_team_give_way();
     region_identify(call);
+    if (teams_exist())
+        teams_choose(call);
     pages_region_begin();
     next_touch_region_begin(call);
     profile_region_begin(call);
@@ -125,7 +131,10 @@ static void enter(struct region_call *call, int thread) {
         region_clock_team(call);
         next_touch_region_team(call);
     }
-    slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
+    const uint32_t team = (uint32_t)region_team(call);
+    slot_enter(call, (uint32_t)thread, team);
+    if (teams_exist())
+        teams_begun(call, (uint32_t)thread, team);
     if (call->level == 0 && settings()->work)
         region_clock_share_begin(call);
 }
@@ -147,6 +156,8 @@ static void leave(struct region_call *call) {
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
     verify_thread();
+    if (teams_exist())
+        teams_ended(call);
     if (call->level == 0)
         next_touch_thread_end();
     slot_leave();
@@ -188,6 +199,8 @@ __attribute__((constructor)) static void load(void) {
     huge_prepare();
     mapping_budget_prepare();
     threads_prepare();
+    if (s->plan && plan_load(s->plan, s->slots))
+        teams_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
     if (!parallel) { /* programs that it starts must not share one PU */

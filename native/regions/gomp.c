@@ -17,7 +17,7 @@ struct gomp_share {
     void *data;
     struct region_call call;
 };
-_Static_assert(offsetof(struct gomp_share, call.began_ns) == CACHE_LINE,
+_Static_assert(offsetof(struct gomp_share, call.number) == CACHE_LINE,
                "what is new each time is in the next line");
 
 extern struct symbol __start_gomp_symbols[] __attribute__((visibility("hidden")));
@@ -80,6 +80,7 @@ static void start_again(const void *given) {
         const struct instance instance = {callee.function, share, {__VA_ARGS__}};                            \
         const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime,          \
                                                     (struct restart){start_again, &instance});               \
+        threads = region_threads(&share->call, threads);                                                     \
         CALL_##result(((__typeof__(&name))callee.function)(run_share, share, __VA_ARGS__));                  \
     }
 #define CALL_void(call_)                                                                                     \

@@ -48,7 +48,7 @@ struct kmp_share {
     struct region_call call;
     _Alignas(CACHE_LINE) void *few[FEW]; /* `given`, where that is enough */
 };
-_Static_assert(offsetof(struct kmp_share, call.began_ns) == CACHE_LINE,
+_Static_assert(offsetof(struct kmp_share, call.number) == CACHE_LINE,
                "what is new each time is in the next line");
 
 static void run_share(int32_t *global, int32_t *bound, struct kmp_share *share) {
@@ -58,6 +58,17 @@ static void run_share(int32_t *global, int32_t *bound, struct kmp_share *share) 
 }
 
 EXPORT void __kmpc_fork_call(void *, int32_t, microtask, ...);
+
+/* What the num_threads clause of the thread's next region says; 0 without one. Where the condition of that
+ * region is false, it is not started here, and the number stays for the one that comes next, which then keeps
+ * its own team. */
+static THREAD_LOCAL unsigned own_threads;
+
+EXPORT void __kmpc_push_num_threads(void *, int32_t, int32_t);
+void __kmpc_push_num_threads(void *location, int32_t thread, int32_t threads) {
+    own_threads = threads > 0 ? (unsigned)threads : 1;
+    REAL(__kmpc_push_num_threads)(location, thread, threads);
+}
 
 extern struct symbol __start_kmp_symbols[] __attribute__((visibility("hidden")));
 extern struct symbol __stop_kmp_symbols[] __attribute__((visibility("hidden")));
@@ -114,6 +125,10 @@ static void start(void *location, microtask function, caller call_with, void **g
     const struct instance instance = {(__typeof__(&__kmpc_fork_call))callee.function, location, share};
     const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime,
                                                 (struct restart){start_again, &instance});
+    const unsigned own = own_threads, threads = region_threads(&share->call, own);
+    own_threads = 0;
+    if (threads != own)
+        callee.runtime->push_threads(location, callee.runtime->global_thread(location), (int32_t)threads);
     instance.entry(location, 1, (microtask)run_share, share);
     passage_end(&share->call, before);
 }
@@ -157,6 +172,8 @@ void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int3
     struct kmp_share *share = choose_share(&inner, call_with_4, given);
     const struct passage before = /* a team of one, which no mapping makes faster */
         passage_begin(&share->call, (void *)function, callee.runtime, (struct restart){NULL, NULL});
+    (void)region_threads(&share->call, 1);
+    own_threads = 0;
     ((__typeof__(&__kmpc_fork_call_if))callee.function)(location, 1, (microtask)run_share, 0, share);
     passage_end(&share->call, before);
 }

@@ -42,6 +42,13 @@ struct passage passage_begin(struct region_call *call, void *function, const str
     return before;
 }
 
+unsigned region_chosen_threads(struct region_call *call, unsigned own) {
+    if (own == 0 && call->runtime->max_threads() >= (int)call->chosen->threads)
+        return call->chosen->threads;
+    call->chosen = NULL;
+    return own;
+}
+
 void passage_end(struct region_call *call, struct passage before) {
     depth = before.depth;
     runtime_inside = before.runtime;

@@ -18,15 +18,24 @@
 #include "slot_row.h"
 
 struct region_entry; /* region_file.h */
-struct runtime;      /* one libgomp or libomp of the process (runtime.h) */
+
+/* A team that the preload library gives an outermost region, in place of the one that it would have. */
+struct region_team {
+    uint32_t threads;
+    uint32_t from;         /* instances of the region before the first one that has it */
+    const uint16_t *slots; /* where each thread runs: slots of the mapping */
+};
+
+struct runtime; /* one libgomp or libomp of the process (runtime.h) */
 
 /* An entry of region_table.c. */
 struct region {
     _Atomic(void *) function;
     uint64_t key;
     uint64_t offset;
-    _Atomic uint64_t instances;           /* instances begun, by region_count */
-    _Atomic(struct region_entry *) entry; /* its entry in the file, or NULL */
+    _Atomic uint64_t instances;               /* instances begun, by region_count */
+    _Atomic(struct region_entry *) entry;     /* its entry in the file, or NULL */
+    _Atomic(const struct region_team *) team; /* for the placement library (threads/teams.h) */
 };
 
 struct region_call {
@@ -35,10 +44,12 @@ struct region_call {
     const struct runtime *runtime; /* its OpenMP runtime */
     struct region *region; /* set by region_identify; NULL inside another region (but for the tracer: there it
                               is the outermost one), and where the table is full */
-    uint64_t number;       /* of this instance, from 0; set by region_count, if it is called */
-    int level;             /* regions around it on the encountering thread: 0 is an outermost one */
+    const struct region_team *chosen; /* the team to give it; NULL: its own. Set by the hook `begin`, and NULL
+                                         again where region_threads leaves the region its own */
+    int level; /* regions around it on the encountering thread: 0 is an outermost one */
     struct slot_row
         rows[THREAD_POLICIES]; /* slots that the team may use, under each policy for which the hooks ask */
+    uint64_t number;           /* of this instance, from 0; set by region_count, if it is called */
     uint64_t began_ns;         /* 0 if time is not counted */
     uint64_t worked_ns;        /* processor time of the shares that have ended, if it is listed */
     uint64_t longest_ns;       /* of the share with most of it */
@@ -98,6 +109,13 @@ struct restart {
 struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime,
                              struct restart restart);
 void passage_end(struct region_call *call, struct passage before);
+unsigned region_chosen_threads(struct region_call *call, unsigned own);
+/* After passage_begin, in the encountering thread: how many threads to ask the runtime for. `own` is what the
+ * region's num_threads clause says, 1 where its condition is false, 0 where it has neither. A region that
+ * says how many it wants keeps them, and a team never becomes larger than it would be. */
+static inline unsigned region_threads(struct region_call *call, unsigned own) {
+    return __builtin_expect(!call->chosen, 1) ? own : region_chosen_threads(call, own);
+}
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);
 void passage_leave(struct region_call *call);

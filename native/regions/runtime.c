@@ -60,6 +60,14 @@ static void static_schedule(int *kind, int *chunk) {
     *chunk = 0;
 }
 
+static void push_nothing(void *location, int32_t thread, int32_t threads) {
+    (void)location, (void)thread, (void)threads;
+}
+static int32_t no_number(void *location) {
+    (void)location;
+    return 0;
+}
+
 /* Return a handle of the module that holds an address, and its base; NULL if it cannot be opened again. */
 static void *open_module(const void *address, void **base) {
     Dl_info where;
@@ -103,6 +111,12 @@ static const struct runtime *runtime_of(void *function) {
         }
         made.thread_num = thread && threads ? (int (*)(void))thread : first_thread;
         made.num_threads = thread && threads ? (int (*)(void))threads : one_thread;
+        void *most = look_up(made.handle, "omp_get_max_threads"); /* otherwise every region keeps its team */
+        void *push = look_up(made.handle, "__kmpc_push_num_threads");
+        void *number = look_up(made.handle, "__kmpc_global_thread_num");
+        made.max_threads = most ? (int (*)(void))most : one_thread;
+        made.push_threads = push && number ? (void (*)(void *, int32_t, int32_t))push : push_nothing;
+        made.global_thread = push && number ? (int32_t(*)(void *))number : no_number;
         made.get_schedule = schedule ? (void (*)(int *, int *))schedule : static_schedule;
         spin_lock(&lock);
         known = known_runtime(made.base);

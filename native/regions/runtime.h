@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CACHE_LINE 64
 
@@ -27,6 +28,10 @@ struct runtime {
     void *handle; /* keeps it loaded; NULL if that is not needed */
     int (*thread_num)(void);
     int (*num_threads)(void);
+    int (*max_threads)(void);
+    /* libomp's, for the next region of the calling thread, whose number in the runtime is given. */
+    void (*push_threads)(void *location, int32_t thread, int32_t threads);
+    int32_t (*global_thread)(void *location);
     void (*get_schedule)(int *kind, int *chunk);
 };
 

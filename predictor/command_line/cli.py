@@ -297,7 +297,9 @@ def train(
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
 @click.option(
-    "--plan", type=FILE, help="Place the variables of this plan (`variables --plan`); all other pages by first touch."
+    "--plan",
+    type=FILE,
+    help="Apply a plan of `regions --plan` (threads by region) or `variables --plan` (pages by variable).",
 )
 @renamed(
     "-o",
@@ -327,7 +329,7 @@ def run(
     """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
     from numapredict.collect.placing.placed_run import RunOptions, run_placed
 
-    if label is None:
+    if label is None and plan is None:
         from numapredict.collect.program import program_of
         from numapredict.predictor.advising.last_advice import last_label
 
@@ -337,12 +339,12 @@ def run(
 
         if any((verify, regions, profile, use_profile, plan, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out the options of a run")
-        click.echo(command_for_mapping(tool, label, command), color=True)  # to the letter
+        click.echo(command_for_mapping(tool, label or "", command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
     if plan is not None and use_profile is not None:
-        raise click.UsageError("--plan and --use-profile exclude each other: a plan places single variables")
+        raise click.UsageError("--plan and --use-profile exclude each other: a plan places pages itself")
     options = RunOptions(verify, regions, profile, use_profile, plan, json_file, not no_numa_balancing)
     return run_placed(label, command, options)
 

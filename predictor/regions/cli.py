@@ -15,6 +15,7 @@ from numapredict.collect.terminal.command import Command
     answers=["numapredict.predictor.regions.replayed_regions:ReplayedRegions"],
     examples={
         "numapredict regions ./app": "Run it once, and say which region gains from which mapping.",
+        "numapredict regions --plan app.plan ./app": "The same, and write a plan that `run --plan` applies.",
         "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
     },
 )
@@ -24,14 +25,40 @@ from numapredict.collect.terminal.command import Command
 @click.option(
     "-o", "--output", "json", type=click.Path(path_type=Path, dir_okay=False), help="Write the answer as JSON, too."
 )
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a plan for `run --plan`: threads region by region, pages in one place.",
+)
+@click.option(
+    "--profile",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --plan: the profile of an earlier run (`run --profile`), to place pages array by array.",
+)
+@click.option(
+    "--smaller-teams",
+    is_flag=True,
+    help="With --plan: also in a program that may count on its number of threads; check its output then.",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
-def regions(seconds: float, json: Path | None, command: tuple[str, ...]) -> None:
+def regions(
+    seconds: float,
+    json: Path | None,
+    plan: Path | None,
+    profile: Path | None,
+    smaller_teams: bool,
+    command: tuple[str, ...],
+) -> None:
     """Run COMMAND once and say what each of its parallel regions gains from other mappings.
 
     The program runs as it would with its threads on all cores, in order. Each region that takes over 5% of the time is
     replayed once under other mappings, in forks of the program, which stands still meanwhile. Output, exit code and
     signals are the program's.
     """
+    from numapredict.predictor.regions.planning import Wish
     from numapredict.predictor.regions.session import Request, run_replayed
 
-    sys.exit(run_replayed(Request(command, seconds, json)))
+    if plan is None and (profile is not None or smaller_teams):
+        raise click.UsageError("--profile and --smaller-teams say what --plan FILE may do: name the file, too")
+    wish = None if plan is None else Wish(plan, profile, smaller_teams)
+    sys.exit(run_replayed(Request(command, seconds, json, wish)))

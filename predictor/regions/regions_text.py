@@ -1,5 +1,6 @@
 """The answer on a program's regions in words, for a person to read."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +8,12 @@ from pathlib import Path
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
 _WIDTH = 100
-_GAIN = 1.02
+_GAIN, _SEEN = 1.02, 0.005
 """Smaller speedups of all regions together are not worth a word."""
 
 
@@ -32,7 +34,9 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     yield ""
     yield _advice(answer)
     yield from _one_mapping(answer)
-    unlike = [_name(region) for region in answer.regions if region.is_unlike]
+    if answer.plan is not None:
+        yield from _plan(answer.plan, answer)
+    unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
         f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or other regions empty the caches before "
         "them; their gains are those of the instance that was replayed"
@@ -51,14 +55,14 @@ def _table(answer: ReplayedRegions) -> Iterator[str]:
     for row in rows if len(rows) > 1 else []:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     for region in left:
-        yield f"  {_name(region)}, {region.share:.0%}: not replayed, {region.problem}"
+        yield f"  {region_name(region)}, {region.share:.0%}: not replayed, {region.problem}"
 
 
 def _row(region: ReplayedRegion) -> tuple[str, ...]:
     best = region.best
     others = ", ".join(_in_words(gain) for gain in region.gains[1:] if gain is not best)
     ratio = "-" if region.replay_ratio is None else f"{region.replay_ratio:.2f}"
-    head = (_name(region), f"{region.share:.0%}", str(region.count), ratio, str(region.team))
+    head = (region_name(region), f"{region.share:.0%}", str(region.count), ratio, str(region.team))
     if best is None:
         return (*head, "-", "-", region.gains[0].problem)
     if best is region.gains[0]:
@@ -73,7 +77,8 @@ def _in_words(gain: Gain) -> str:
     return f"{gain.mapping} {gain.speedup:.2f}x{doubt}"
 
 
-def _name(region: ReplayedRegion) -> str:
+def region_name(region: ReplayedRegion) -> str:
+    """Return a region's name in messages: its place in the source, its function or its module and offset."""
     if region.place is not None and region.place.frame.known:
         return name_cell(region.place.text)
     return name_cell(region.name or f"{Path(region.module).name}+{region.offset:#x}")
@@ -88,6 +93,27 @@ def _advice(answer: ReplayedRegions) -> str:
         f"  each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
         "and pages would have to change between them"
     )
+
+
+def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
+    """Return what a plan does and should gain, and the command that applies it."""
+    yield ""
+    yield (
+        f"  the plan {plan.path}, under {plan.mapping}: all regions {plan.speedup:.2f}x as fast by these replays "
+        f"({plan.one_speedup:.2f}x under the best one mapping, {plan.one_mapping}); to apply and to check it:"
+    )
+    yield f"  numapredict run --plan {shlex.quote(plan.path)} --verify -- {command_line(answer.command)}"
+    for team in plan.teams:
+        yield f"  - {team.region}: {counted(team.threads, 'thread')} as under {team.mapping}, {team.speedup:.2f}x"
+    for array in plan.arrays:
+        yield f"  - {name_cell(array.name)}: {counted(array.pages, 'page')} as under {array.like}"
+    notes = list(plan.conflicts)
+    if plan.change_share >= _SEEN:
+        notes.append(f"changes of teams between regions take {plan.change_share:.0%} of their time, at most")
+    if plan.teams_stay:
+        notes.append(f"no team is smaller than the others: {plan.teams_stay} (--smaller-teams allows it)")
+    for note in notes:
+        yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:

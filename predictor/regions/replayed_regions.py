@@ -3,6 +3,7 @@
 import msgspec
 
 from numapredict.predictor.regions.one_mapping import OneMapping
+from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 
 
@@ -11,7 +12,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
 
     ``wall_s`` is the run's time, of which ``replay_s`` was spent on replays; ``region_time_s`` is that of all regions.
     ``one_mapping`` is what one mapping for all of them gives, the best first. ``exit_code`` is as a shell reports it,
-    ``signal`` what ended the program, if one did.
+    ``signal`` what ended the program, if one did. ``plan`` is what was written for `run --plan`, if it was asked for.
     """
 
     command: tuple[str, ...]
@@ -25,6 +26,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     regions: tuple[ReplayedRegion, ...]
     one_mapping: tuple[OneMapping, ...] = ()
     notes: tuple[str, ...] = ()
+    plan: PlannedApplication | None = None
 
     @property
     def replayed_share(self) -> float:

@@ -22,6 +22,7 @@ from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal
 from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import cannot_start
+from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes, read_region_times, with_places
 from numapredict.collect.placing.run_file import check_place, put
 from numapredict.collect.placing.tools.places import emitted_variables
@@ -36,6 +37,7 @@ from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.regions.choice import CANDIDATES, gains_of, of_most_use, replayed
 from numapredict.predictor.regions.one_mapping import one_mappings
+from numapredict.predictor.regions.planning import PLAN, Wish, planned
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -52,11 +54,12 @@ log = logging.getLogger(__name__)
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A command, and the time that its replays may take together, in seconds."""
+    """A command, the time that its replays may take together, in seconds, and the plan to write, if one is wished."""
 
     command: tuple[str, ...]
     budget_s: float = 60.0
     json: Path | None = None
+    wish: Wish | None = None
 
 
 def run_replayed(request: Request) -> int:
@@ -66,6 +69,10 @@ def run_replayed(request: Request) -> int:
     """
     if request.json is not None:
         check_place(request.json, JSON)
+    if request.wish is not None:
+        check_place(request.wish.path, PLAN)
+        if request.wish.profile is not None:
+            read_profile(request.wish.profile)
     if request.budget_s <= 0:
         raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
     topology = host_topology()
@@ -109,6 +116,8 @@ def run_replayed(request: Request) -> int:
             one_mapping=one_mappings(regions),
             notes=tuple(_notes(watcher.found, placement, request.budget_s)),
         )
+    if request.wish is not None:
+        answer = _with_plan(answer, request.wish, executable, watcher.found, topology)
     for line in regions_in_words(answer):
         log.info(line)
     if request.json is not None:
@@ -117,6 +126,20 @@ def run_replayed(request: Request) -> int:
         except NumapredictError as error:
             log.info(str(error))
     return end_like(code)
+
+
+def _with_plan(
+    answer: ReplayedRegions, wish: Wish, executable: str, captured: Iterable[CapturedRegion], topology: Topology
+) -> ReplayedRegions:
+    """Return the answer with the plan, or with a note on why there is none: the program's exit code stays."""
+    known = {(Path(one.asked.module).name, one.asked.offset): one.asked.key for one in captured}
+    places = [(region.module, region.offset) for region in answer.regions]
+    keys = {(module, at): known[name, at] for module, at in places if ((name := Path(module).name), at) in known}
+    try:
+        plan, notes = planned(answer, wish, executable, keys, topology)
+    except NumapredictError as error:
+        plan, notes = None, (str(error),)
+    return msgspec.structs.replace(answer, plan=plan, notes=(*answer.notes, *notes))
 
 
 class _Budget:

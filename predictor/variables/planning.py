@@ -7,7 +7,9 @@ import msgspec
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.page_plan import PagePlan, joined, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, joined
+from numapredict.collect.placing.plan_file import Plan, builds_of, write_plan
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.terminal.progress import doing
 from numapredict.native.errors import (
@@ -22,20 +24,33 @@ from numapredict.predictor.variables.variable import PlacedVariable, VariablePla
 Placed = Sequence[tuple[PlacedVariable, PagePlan]]
 
 
+def builds_in(profile: Profile) -> tuple[tuple[str, str], ...]:
+    """Return the modules of a profile's ranges with what tells their builds apart: as in its run, if that is known."""
+    paths = dict.fromkeys(known.module for known in profile.ranges if known.module)
+    known = tuple((path, profile.build_ids[path]) for path in paths if path in profile.build_ids)
+    return known + builds_of(path for path in paths if path not in profile.build_ids)
+
+
 def planned(
-    placed: Placed, placement: Placement, path: Path, machine: str | None, command: tuple[str, ...]
+    placed: Placed,
+    placement: Placement,
+    path: Path,
+    machine: str | None,
+    command: tuple[str, ...],
+    modules: tuple[tuple[str, str], ...] = (),
 ) -> tuple[VariablePlan | None, tuple[str, ...]]:
     """Write the plan of all that is placed and return it, None where nothing is, and remarks.
 
-    On a described machine the command is traced, and the model says what each variable gains. UnwritableError where the
-    plan cannot be written.
+    ``modules`` are the files that it is for (``builds_in``). On a described machine the command is traced, and the
+    model says what each variable gains. UnwritableError where the plan cannot be written.
     """
     if not placed:
         return None, (f"nothing is worth placing elsewhere: {path} was not written",)
     variables, plans = [one for one, _ in placed], [each for _, each in placed]
     whole = joined(plans)
     try:
-        write_plan(whole, path)
+        where = placement.topology
+        write_plan(Plan(where.fingerprint, where.name, placement.mapping.label, modules, pages=whole), path)
     except OSError as error:
         raise UnwritableError(f"cannot write the plan {path}: {error.strerror or error}; name another file") from error
     written = VariablePlan(path=str(path), mapping=placement.mapping.label, variables=tuple(variables))

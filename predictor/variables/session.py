@@ -23,7 +23,7 @@ from numapredict.native.errors import UnrunnableProgramError, UsageError
 from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
-from numapredict.predictor.variables.planning import planned
+from numapredict.predictor.variables.planning import builds_in, planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.timing import timed
@@ -129,7 +129,9 @@ def _answer(
         if placement is None or nodes is None:
             raise UsageError("--plan places pages on several nodes, and this computer has one: name a --machine")
         placed = plans_of(pairs, question.variables, profile, placement)
-        plan, unplanned = planned(placed, placement, question.plan, question.machine, question.command)
+        plan, unplanned = planned(
+            placed, placement, question.plan, question.machine, question.command, builds_in(profile)
+        )
     seen = sum(one.touches for one in variables)
     return Variables(
         command=question.command,

@@ -9,8 +9,9 @@ import msgspec
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.page_plan import PagePlan, joined, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, joined
 from numapredict.collect.placing.placed_run_outcome import exit_and_signal
+from numapredict.collect.placing.plan_file import Plan, write_plan
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import cannot_start, run_process
 from numapredict.collect.placing.profile_file import Profile
@@ -48,7 +49,8 @@ def measured_costs(
         paths: list[Path | None] = [None]
         for number, plan in enumerate(plans):
             paths.append(folder / f"plan{number}")
-            write_plan(plan, folder / f"plan{number}")
+            here, label = placement.topology, placement.mapping.label
+            write_plan(Plan(here.fingerprint, here.name, label, pages=plan), folder / f"plan{number}")
         for number in range(ROUNDS):
             with doing(f"round {number + 1} of {ROUNDS}: {len(paths)} runs of {program.name}"):
                 reports = [folder / f"regions{number}-{at}" for at in range(len(paths))]

@@ -65,18 +65,23 @@ static void bad_settings_are_refused(void) {
     }
 }
 
+#define SLOTS 7
+
 static bool load(const char *text, size_t bytes) {
     char path[] = "/tmp/numapredict-plan-XXXXXX";
     const int file = mkstemp(path);
     MUST(file >= 0 && write(file, text, bytes) == (ssize_t)bytes);
     close(file);
-    const bool read = plan_load(path);
+    const bool read = plan_load(path, SLOTS);
     unlink(path);
     return read;
 }
 
-static const char plan[] = "numaplace-plan 1\nrange 1 00000000000000ab 2 3 10\nrun 0 4 1\nrun 6 4 0\n"
-                           "range 2 ffffffffffffffff 0 0 5\nrun 0 5 7\n";
+static const char plan[] =
+    "numaplace-plan 2\nmachine 12ab\nmapping 4x2-scatter-interleave\nmodule 7f /a b\n"
+    "region 00000000000000cd 2 0 0\nteam 4 2 2\nteam 3 1 0\nregion ce 0 0 0\nteam 0 7 1\n"
+    "range 1 00000000000000ab 2 3 10\nrun 0 4 1\nrun 6 4 0\n"
+    "range 2 ffffffffffffffff 0 0 5\nrun 0 5 7\n";
 
 static struct range range_of(int kind, uint64_t site, uint32_t slot, uint32_t order, size_t pages) {
     return (struct range){.kind = (enum range_kind)kind,
@@ -98,21 +103,37 @@ static void plans_are_read(void) {
     MUST(run && count == 1 && run[0].node == 7);
     range = range_of(2, UINT64_MAX, 0, 0, 6);
     MUST(!plan_for(&range, &count) && count == 0);
+    const struct plan_region *region = plan_regions(&count);
+    MUST(count == 2 && region[0].key == 0xcd && region[0].from == 2 && region[0].threads == 3);
+    MUST(region[0].slot[0] == 4 && region[0].slot[1] == 6 && region[0].slot[2] == 3);
+    MUST(region[1].key == 0xce && region[1].from == 0 && region[1].threads == 7 && region[1].slot[6] == 6);
 }
 
 static void bad_plans_are_refused(void) {
     static const char *const bad[] = {
         "",
-        "numaplace-plan 2\n",
-        "numaplace-plan 1\nrun 0 1 0\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 5 0\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 4 18446744073709551615 0\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 0 0\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 2 1 0\nrun 1 1 0\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 1 1024\n",
-        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 1 0",
-        "numaplace-plan 1\nrange 1 0 0 0\n",
-        "numaplace-plan 1\nwhat 1\n",
+        "numaplace-plan 1\n",
+        "numaplace-plan 2\nrun 0 1 0\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 5 0\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 4 18446744073709551615 0\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 0 0\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 2 1 0\nrun 1 1 0\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 1 1024\n",
+        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 1 0",
+        "numaplace-plan 2\nrange 1 0 0 0\n",
+        "numaplace-plan 2\nwhat 1\n",
+        "numaplace-plan 2\nmapping x",
+        "numaplace-plan 2\nteam 0 1 1\n",
+        "numaplace-plan 2\nregion 1 0 0 0\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 0 1\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 7 1 1\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 8 0\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 1 4 2\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 4 1\nteam 0 4 1\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 2 18446744073709551615\n",
+        "numaplace-plan 2\nregion 1 0 0\nteam 0 1 1\n",
+        "numaplace-plan 2\nregion 1 4294967296 0 0\nteam 0 1 1\n",
+        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 1 1\nregion 2 0 0 0\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (load(bad[i], strlen(bad[i]))) {
@@ -120,7 +141,7 @@ static void bad_plans_are_refused(void) {
             exit(1);
         }
     }
-    MUST(!plan_load("/nowhere/at/all"));
+    MUST(!plan_load("/nowhere/at/all", SLOTS));
 }
 
 /* Whatever comes out, it must not read or write where it may not. */

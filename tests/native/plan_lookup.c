@@ -43,7 +43,7 @@ static struct known any(void) {
 
 static void write_plan(const char *path) {
     FILE *file = fopen(path, "we");
-    MUST(file && fputs("numaplace-plan 1\n", file) >= 0);
+    MUST(file && fputs("numaplace-plan 2\n", file) >= 0);
     for (size_t i = 0; i < count; i++) {
         const struct known *k = &known[i];
         MUST(fprintf(file, "range %u %016" PRIx64 " %u %u %" PRIu64 "\n", k->kind, k->site, k->slot, k->order,
@@ -91,7 +91,7 @@ int main(void) {
         for (size_t i = 0; i < count; i++)
             known[i] = any();
         write_plan(path);
-        MUST(plan_load(path));
+        MUST(plan_load(path, 64));
         for (size_t i = 0; i < count; i++)
             ask(&known[i]);
         for (int q = 0; q < QUESTIONS; q++) {

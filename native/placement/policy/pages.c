@@ -65,8 +65,7 @@ void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
 void pages_prepare(void) {
     const struct settings *s = settings();
     process_policy(s);
-    if (s->plan && s->nodes > 1)
-        have_plan = plan_load(s->plan);
+    have_plan = s->nodes > 1 && plan_has_ranges();
     chunk_runs = 1;
     for (uint32_t chunk = 1; chunk < s->slots; chunk++)
         chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];

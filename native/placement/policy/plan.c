@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char first_line[] = "numaplace-plan 1\n";
+static const char first_line[] = "numaplace-plan 2\n";
 
 struct plan_range {
     uint64_t site;
@@ -24,6 +24,8 @@ struct plan_range {
 static struct plan_range *ranges;
 static size_t range_count;
 static struct plan_run *runs;
+static struct plan_region *regions;
+static size_t region_count;
 
 /* Return the file's text, ended by a zero byte, in memory of its own. */
 static char *read_whole(const char *path, size_t *bytes) {
@@ -91,6 +93,38 @@ static bool add_run(const char **at) {
     return true;
 }
 
+static bool add_region(const char **at) {
+    static const int bases[] = {16, 10, 16, 10};
+    uint64_t v[4];
+    if (!numbers(at, v, bases, 4) || v[1] > UINT32_MAX)
+        return false;
+    regions[region_count++] = (struct plan_region){.key = v[0], .from = (uint32_t)v[1]};
+    return true;
+}
+
+static bool add_team(const char **at, uint32_t slots) {
+    static const int bases[] = {10, 10, 10};
+    uint64_t v[3];
+    if (region_count == 0 || !numbers(at, v, bases, 3))
+        return false;
+    struct plan_region *region = &regions[region_count - 1];
+    if (v[0] >= slots || v[1] == 0 || v[1] > slots - region->threads || v[2] > slots ||
+        v[0] + (v[1] - 1) * v[2] >= slots)
+        return false;
+    if (!region->slot && !(region->slot = system_memory(slots * sizeof *region->slot)))
+        return false;
+    for (uint64_t n = 0; n < v[1]; n++)
+        region->slot[region->threads++] = (uint16_t)(v[0] + n * v[2]);
+    return true;
+}
+
+static bool have_teams(void) {
+    for (size_t n = 0; n < region_count; n++)
+        if (regions[n].threads == 0)
+            return false;
+    return true;
+}
+
 /* Less than, equal to or greater than 0, as `a` comes before, with or after `b`. */
 static int compare(const struct plan_range *a, const struct plan_range *b) {
     if (a->site != b->site)
@@ -142,43 +176,70 @@ static void leave_first_of_equals(void) {
     range_count = kept;
 }
 
-/* Get memory for as many ranges and runs as there are lines that begin so. */
+/* Get memory for as many ranges, runs and regions as there are lines that begin so. */
 static bool make_room(const char *text, size_t bytes) {
-    size_t range_lines = 0, run_lines = 0;
+    size_t range_lines = 0, run_lines = 0, region_lines = 0;
     for (const char *at = text; at && *at; at = at ? at + 1 : NULL) {
         range_lines += strncmp(at, "range", 5) == 0;
         run_lines += strncmp(at, "run", 3) == 0;
+        region_lines += strncmp(at, "region", 6) == 0;
         at = memchr(at, '\n', (size_t)(text + bytes - at));
     }
     return (ranges = system_memory((range_lines + 1) * sizeof *ranges)) &&
-           (runs = system_memory((run_lines + 1) * sizeof *runs));
+           (runs = system_memory((run_lines + 1) * sizeof *runs)) &&
+           (regions = system_memory((region_lines + 1) * sizeof *regions));
 }
 
-bool plan_load(const char *path) {
+/* Whether a line begins with this word, and step behind it. */
+static bool begins(const char **at, const char *word) {
+    const size_t length = strlen(word);
+    const bool does = strncmp(*at, word, length) == 0 && (*at)[length] == ' ';
+    *at += does ? length : 0;
+    return does;
+}
+
+static bool skip_line(const char **at) {
+    const char *end = strchr(*at, '\n');
+    *at = end ? end + 1 : *at;
+    return end != NULL;
+}
+
+static bool read_line(const char **at, uint32_t slots) {
+    if (begins(at, "range"))
+        return add_range(at);
+    if (begins(at, "run"))
+        return add_run(at);
+    if (begins(at, "region"))
+        return add_region(at);
+    if (begins(at, "team"))
+        return add_team(at, slots);
+    return (begins(at, "machine") || begins(at, "mapping") || begins(at, "module")) && skip_line(at);
+}
+
+bool plan_load(const char *path, uint32_t slots) {
     const int before = errno;
     size_t bytes;
-    range_count = 0;
+    range_count = region_count = 0;
     char *text = read_whole(path, &bytes);
     bool good = text && strncmp(text, first_line, sizeof first_line - 1) == 0 && make_room(text, bytes);
-    for (const char *at = good ? text + sizeof first_line - 1 : NULL; good && *at;) {
-        if (strncmp(at, "range", 5) == 0) {
-            at += 5;
-            good = add_range(&at);
-        } else if (strncmp(at, "run", 3) == 0) {
-            at += 3;
-            good = add_run(&at);
-        } else {
-            good = false;
-        }
-    }
+    for (const char *at = good ? text + sizeof first_line - 1 : NULL; good && *at;)
+        good = read_line(&at, slots);
+    good = good && have_teams();
     if (!good)
-        range_count = 0;
+        range_count = region_count = 0;
     sort();
     leave_first_of_equals();
     if (text)
         system_free(text, bytes + 1);
     errno = before;
     return good;
+}
+
+bool plan_has_ranges(void) { return range_count > 0; }
+
+const struct plan_region *plan_regions(size_t *count) {
+    *count = region_count;
+    return regions;
 }
 
 const struct plan_run *plan_for(const struct range *range, size_t *count) {

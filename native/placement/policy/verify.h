@@ -10,6 +10,7 @@
  *     unplaced
  *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
+ *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
  *
@@ -26,13 +27,18 @@
  *
  * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *
+ * team: of the plan's region with this key INSTANCES should have had its team of THREADS, and APPLIED had it;
+ * its threads began their shares RIGHT times bound to their PU alone; WRONG times not, or did not end them
+ * so.
+ *
  * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
  *
  * at: pages FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED
  * is the node that the library decided on, -1 where the policy leaves it to the kernel.
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
- * program's own writable segments that no range covers. History: 1 (first); 1 with the optional line `left`.
+ * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`
+ * and `team`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H

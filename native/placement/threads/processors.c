@@ -12,6 +12,7 @@
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
 #include "threads/slots.h"
+#include "threads/teams.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -44,7 +45,10 @@ static int ask(int (*real)(void)) {
     }
 #define MOST_THREADS(question)                                                                               \
     int question(void);                                                                                      \
-    EXPORT int question(void) { return ask(REAL(question)); }
+    EXPORT int question(void) {                                                                              \
+        teams_asked();                                                                                       \
+        return ask(REAL(question));                                                                          \
+    }
 PROCESSORS(omp_get_num_procs)
 PROCESSORS(omp_get_num_procs_)
 MOST_THREADS(omp_get_max_threads)

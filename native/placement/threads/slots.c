@@ -7,6 +7,7 @@
 #include "process/settings.h"
 #include "process/thread_slot.h"
 #include "threads/affinity.h"
+#include "threads/teams.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -121,7 +122,9 @@ void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) 
     if (deep < DEEPEST)
         places[deep] = (struct place){row, thread, team};
     deep++;
-    slot_take(slot_in_row(row, thread, team, policy()));
+    const struct region_team *chosen = teams_exist() ? call->chosen : NULL;
+    slot_take(chosen && thread < chosen->threads ? chosen->slots[thread]
+                                                 : slot_in_row(row, thread, team, policy()));
 }
 
 void slot_leave(void) {

@@ -8,7 +8,8 @@
  *
  * A program's own choice of a mask is left alone (affinity.h), and so is its choice of a thread count: a team
  * smaller than the mapping is spread over all the thread nodes, as the thread policy says; a larger one puts
- * several threads on a slot.
+ * several threads on a slot. The plan may give an outermost region a smaller team on slots of its own
+ * (teams.h); teams inside it have the same shares as in any other team of that size.
  *
  * All functions need settings() not to be NULL.
  */

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#define SLOTS 64
+
 static void ask_for(const struct range *range) {
     size_t count;
     const uint64_t pages = (range->end - range->start) / PAGE_BYTES;
@@ -35,9 +37,21 @@ static void ask_for_all(const char *text) {
     }
 }
 
+static void see_all_teams(void) {
+    size_t count;
+    const struct plan_region *region = plan_regions(&count);
+    for (size_t n = 0; n < count; n++) {
+        MUST(region[n].threads > 0 && region[n].threads <= SLOTS);
+        for (uint32_t thread = 0; thread < region[n].threads; thread++)
+            MUST(region[n].slot[thread] < SLOTS);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    if (plan_load(fuzz_file(bytes, count)))
+    if (plan_load(fuzz_file(bytes, count), SLOTS)) {
         ask_for_all(fuzz_text(bytes, count));
+        see_all_teams();
+    }
     fuzz_forget();
     return 0;
 }

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of, plan_text, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of
 from numapredict.collect.placing.profile_file import parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -124,13 +122,3 @@ def test_an_absurd_profile_costs_little() -> None:
     first, second = found.ranges[0].runs
     assert (first[2], second[2]) == (10, 11)
     assert second[0] + second[1] == 1 << 32
-
-
-def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
-    found = plan([(12, [(2, 0, 1.0), (7, 2, 1.0)]), (1, [(0, 3, 1.0)])])
-    write_plan(found, tmp_path / "plan")
-    assert (tmp_path / "plan").read_text() == plan_text(found) == (
-        "numaplace-plan 1\n"
-        "range 1 0000000000000001 0 0 12\nrun 0 5 10\nrun 5 7 11\n"
-        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
-    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""The answer on a plan for the whole application: what it does, what it should gain, what it could not reconcile."""
+
+import msgspec
+
+
+class PlannedTeam(msgspec.Struct, frozen=True):
+    """A region's team in the plan: ``threads`` as under ``mapping``, where a replay was ``speedup`` times as fast."""
+
+    region: str
+    threads: int
+    mapping: str
+    speedup: float
+
+
+class PlannedArray(msgspec.Struct, frozen=True):
+    """An array whose ``pages`` go where the mapping ``like`` puts pages, and not where the plan's does."""
+
+    name: str
+    like: str
+    pages: int
+
+
+class PlannedApplication(msgspec.Struct, frozen=True):
+    """A plan that was written to ``path`` for `run --plan`, under ``mapping``.
+
+    By the replays, all regions are ``speedup`` times as fast with it, ``one_speedup`` times under ``one_mapping``, the
+    best mapping for all, and at most ``bound`` times, each under its own best mapping. ``change_share`` is the share of
+    their time in the plan that changes of teams cost. ``conflicts`` say which regions want the same data elsewhere.
+    ``teams_stay`` says why no team is smaller than the mapping's, empty where some may be.
+    """
+
+    path: str
+    mapping: str
+    speedup: float
+    one_mapping: str
+    one_speedup: float
+    bound: float
+    change_share: float
+    teams: tuple[PlannedTeam, ...]
+    arrays: tuple[PlannedArray, ...]
+    conflicts: tuple[str, ...]
+    teams_stay: str = ""

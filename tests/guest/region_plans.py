@@ -1,0 +1,96 @@
+"""Runs inside a guest: programs under plans for their regions, and what the kernel says of threads and pages.
+
+    python -m tests.guest.region_plans TWO_PHASES REGION_TEAMS...
+
+Prints a line of JSON for each program. Gains are made up: times mean nothing there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
+from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.planning import Wish, planned
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
+from tests.guest.end_to_end import leave, load, must
+from tests.region_plans import planned as write_teams
+from tests.region_plans import regions_of
+
+BASE = "16x4-contiguous-first-touch"
+TEAMS = {"free": "8x4-scatter-first-touch", "outer": "4x1-contiguous-first-touch"}
+NAMES = ("free", "own", "condition", "asked", "fewer", "outer")
+STEPS = 5
+SPREAD, HALF = "16x4-contiguous-interleave", "16x4-contiguous-interleave@2"
+LOADED = (
+    "numapredict.collect.placing.placed_run",
+    "numapredict.predictor.command_line.cli",
+    "numapredict.predictor.regions.planning",
+)
+
+
+def teams(program: str, folder: Path) -> None:
+    """Run a program with planned teams, and without."""
+    topology = host_topology()
+    base = resolve(parse_label(BASE), topology).pus
+    found = regions_of([program, "1"], folder)
+    names = [name for name in NAMES if name != "condition" or len(found) == len(NAMES) + 1]
+    regions = dict(zip(names, found, strict=False))
+    pus = {name: resolve(parse_label(label), topology).pus for name, label in TEAMS.items()}
+    slots = {regions[name]: tuple(map(base.index, its)) for name, its in pus.items()}
+    write_teams(slots, folder / "plan", BASE, topology)
+    must(["run", "--plan", str(folder / "plan"), "-o", str(folder / "run"), "--", program, str(STEPS)], folder / "out")
+    alone = subprocess.run([program, str(STEPS)], check=True, capture_output=True, text=True)
+    said = (folder / "out").read_text().splitlines()
+    same = said[-1] == alone.stdout.splitlines()[-1]
+    placement = json.loads((folder / "run").read_text())["placement"]
+    say({"base": base, "planned": pus, "said": said, "same": same, "teams": placement["teams"]})
+
+
+def pages(program: str, folder: Path) -> None:
+    """Place two arrays differently, by the samples of a profile."""
+    topology = host_topology()
+    command = [program, "4096", "300"]
+    must(["run", "--mapping", BASE, "--profile", str(folder / "profile"), "--", *command], folder / "alone")
+    first, second = regions_of(command, folder)
+    base = Gain(BASE, 1.0, 1.0, 1.0, 9)
+    gains = {
+        first: (base, Gain(SPREAD, 1.0, 2.0, 2.0, 3), Gain(HALF, 1.0, 0.5, 0.5, 1)),
+        second: (base, Gain(SPREAD, 1.0, 0.5, 0.5, 1), Gain(HALF, 1.0, 2.0, 2.0, 3)),
+    }
+    regions = tuple(
+        ReplayedRegion("", each.path, each.offset, 300, 1.0, 0.5, 16, gains=its) for each, its in gains.items()
+    )
+    answer = ReplayedRegions(tuple(command), topology.name, BASE, 0, None, 3.0, 1.0, 2.0, regions)
+    keys = {(each.path, each.offset): each.key for each in gains}
+    plan, notes = planned(answer, Wish(folder / "pages", folder / "profile"), program, keys, topology)
+    if plan is None:
+        raise SystemExit(str(notes))
+    must(["run", "--plan", str(folder / "pages"), "-o", str(folder / "run"), "--", *command], folder / "out")
+    same = (folder / "out").read_bytes() == (folder / "alone").read_bytes()
+    placement = json.loads((folder / "run").read_text())["placement"]
+    arrays = {array.name: (array.like, array.pages) for array in plan.arrays}
+    say({"mapping": plan.mapping, "arrays": arrays, "same": same, "pages": placement["pages"]})
+
+
+def say(what: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def main(two_phases: str, *programs: str) -> None:
+    load(LOADED)
+    folder = Path(os.environ["GUEST_FOLDER"])
+    for program in programs:
+        teams(program, folder)
+    pages(two_phases, folder)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+    leave()

@@ -1,0 +1,110 @@
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
+from numapredict.collect.placing.page_plan import plan_of
+from numapredict.collect.placing.plan_file import (
+    Plan,
+    RegionTeam,
+    build_of,
+    builds_of,
+    check_fits,
+    plan_text,
+    read_plan,
+    write_plan,
+)
+from numapredict.collect.placing.profile_file import parse_profile
+from numapredict.native.errors import InvalidInputError
+from tests.openmp import GCC
+from tests.profiles import profile_bytes
+from tests.shapes import shape
+
+TOPOLOGY = shape([4, 4], name="four by two")
+LABEL = "8x2-contiguous-first-touch"
+TEAMS = (
+    RegionTeam(0xAB, "/home/a b/app\n", 0x4F0, (0, 4, 1, 5)),
+    RegionTeam(0xFFFFFFFFFFFFFFFF, "/lib/libx.so", 0, (3,), 0),
+)
+PLAN = Plan(TOPOLOGY.fingerprint, TOPOLOGY.name, LABEL, (("/home/a b/app\n", "7f"), ("/lib/libx.so", "80")), TEAMS)
+
+
+def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
+    profile = parse_profile(profile_bytes([(12, [(2, 0, 1.0), (7, 2, 1.0)]), (1, [(0, 3, 1.0)])], 4))
+    pages = plan_of(profile, resolve(parse_label("4x2-contiguous-locality"), TOPOLOGY))
+    write_plan(replace(PLAN, pages=pages), tmp_path / "plan")
+    assert (tmp_path / "plan").read_text() == plan_text(replace(PLAN, pages=pages)) == (
+        "numaplace-plan 2\n"
+        f"machine {TOPOLOGY.fingerprint} four%20by%20two\n"
+        f"mapping {LABEL}\n"
+        "module 7f /home/a%20b/app%0A\nmodule 80 /lib/libx.so\n"
+        "region 00000000000000ab 2 4f0 0\nteam 0 2 4\nteam 1 2 4\n"
+        "region ffffffffffffffff 0 0 1\nteam 3 1 1\n"
+        "range 1 0000000000000001 0 0 12\nrun 0 5 10\nrun 5 7 11\n"
+        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
+    )  # fmt: skip
+    assert read_plan(tmp_path / "plan") == PLAN  # the pages are the library's
+
+
+@given(st.lists(st.integers(0, 4095), min_size=1, max_size=40))
+def test_slots_come_back_in_their_order(tmp_path_factory: pytest.TempPathFactory, slots: list[int]) -> None:
+    path = tmp_path_factory.mktemp("plans") / "plan"
+    plan = replace(PLAN, teams=(replace(TEAMS[1], slots=tuple(slots)),))
+    write_plan(plan, path)
+    assert read_plan(path) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "is no plan"),
+        ("numaplace-plan 1\n", "version 1"),
+        ("numaplace-plan 2\n", "no whole plan"),
+        ("numaplace-plan 2\nmapping a\nregion 1 0 0 0\nteam 0 1 1\n", "no whole plan"),
+        ("numaplace-plan 2\nmapping a\nmodule 1 /a\nregion 1 0 0 0\n", "no whole plan"),
+        ("numaplace-plan 2\nteam 0 1 1\n", "line 2"),
+        ("numaplace-plan 2\nmapping a\nregion 1 0 0\n", "line 3"),
+        ("numaplace-plan 2\nmapping a\nmachine 1\n", "line 3"),
+        ("numaplace-plan 2\nwhat 1\n", "belongs in no plan"),
+    ],
+)
+def test_a_file_that_is_no_plan_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "plan").write_text(text)
+    with pytest.raises(InvalidInputError, match=expected) as error:
+        read_plan(tmp_path / "plan")
+    assert "\n" not in str(error.value)
+
+
+def test_a_plan_of_another_machine_or_build_is_refused(tmp_path: Path) -> None:
+    app, path = tmp_path / "app", tmp_path / "plan"
+    app.write_text("one")
+    plan = Plan(TOPOLOGY.fingerprint, TOPOLOGY.name, LABEL, builds_of([str(app), str(app), "/nowhere/app"]))
+    assert len(plan.modules) == 1
+    check_fits(plan, path, TOPOLOGY)
+    with pytest.raises(InvalidInputError, match="four by two, and this computer is another machine"):
+        check_fits(plan, path, shape([8]))
+    app.write_text("two")
+    with pytest.raises(InvalidInputError, match=f"another build of {app}: make it again"):
+        check_fits(plan, path, TOPOLOGY)
+    app.unlink()
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        check_fits(plan, path, TOPOLOGY)
+
+
+@pytest.mark.skipif(not GCC, reason="gcc is not installed")
+def test_a_program_is_known_by_its_build_id_if_it_has_one(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
+
+    def build(*options: str) -> str:
+        subprocess.run([GCC, *options, "-o", tmp_path / "app", tmp_path / "app.c"], check=True)
+        return build_of(str(tmp_path / "app"))
+
+    assert build("-Wl,--build-id=0x1234") == "1234"
+    hashed = build("-Wl,--build-id=none")
+    assert len(hashed) == 64
+    assert build("-Wl,--build-id=none", "-O2", "-g") != hashed

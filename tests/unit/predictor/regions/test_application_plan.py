@@ -1,0 +1,160 @@
+"""The plan for a whole application, from what its regions gained in replays."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
+from numapredict.collect.placing.fixed_teams import TeamFacts
+from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, believed, plan_of_application
+from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from tests.shapes import shape
+
+TOPOLOGY = shape([4, 4])
+BASE = "8x2-contiguous-first-touch"
+FREE = TeamFacts(keeps_threads=True)
+LABELS = (
+    "8x2-contiguous-interleave",
+    "4x1-contiguous-first-touch",
+    "4x1-contiguous-interleave@2",
+    "4x2-scatter-interleave",
+    "8x2-contiguous-bind@1",
+    "1x1-contiguous-bind",
+)
+
+
+def gain(label: str, speedup: float, rounds: int = 3) -> Gain:
+    return Gain(label, 1.0, speedup, speedup, rounds)
+
+
+def region(time_s: float, *gains: Gain, count: int = 10, team: int = 8) -> ReplayedRegion:
+    return ReplayedRegion(
+        "solve", "/app", 16, count, time_s, 0.1, team, gains=(gain(BASE, 1.0, 5), *gains) if gains else ()
+    )
+
+
+def plan(*regions: ReplayedRegion, facts: TeamFacts = FREE, uses: Uses | None = None) -> ApplicationPlan:
+    found = plan_of_application(regions, BASE, TOPOLOGY, facts, uses)
+    assert found is not None
+    return found
+
+
+def test_each_region_has_its_own_team_on_pages_that_all_share() -> None:
+    found = plan(
+        region(6.0, gain("4x1-contiguous-first-touch", 2.0)), region(3.0, gain("8x2-contiguous-interleave", 0.5))
+    )
+    assert (found.mapping, found.pages) == (BASE, {})
+    first, second = found.regions
+    assert (first.mapping, first.team, first.slots) == ("4x1-contiguous-first-touch", (0, 1, 2, 3), (0, 1, 2, 3))
+    assert (second.mapping, second.team, second.slots) == (BASE, None, ())
+    assert found.speedup == pytest.approx(9 / 6, rel=1e-3)
+    assert (found.one_mapping, found.one_speedup) == (BASE, 1.0)
+    assert found.conflicts == ()
+
+
+def test_one_mapping_that_is_best_everywhere_is_the_plan_without_any_team() -> None:
+    label = "4x2-scatter-interleave"
+    found = plan(region(6.0, gain(label, 2.0)), region(3.0, gain(label, 1.5)), region(1.0))
+    assert (found.mapping, found.one_mapping) == (label, label)
+    assert all(one.team is None for one in found.regions)
+    assert found.speedup == found.one_speedup == pytest.approx(10 / 6)
+
+
+def test_what_libgomp_pays_for_larger_teams_decides() -> None:
+    narrow, wide = gain("4x1-contiguous-first-touch", 1.5), gain("4x1-contiguous-first-touch", 0.6)
+
+    def teams(count: int, facts: TeamFacts) -> int:
+        found = plan(region(0.3, narrow, count=count), region(0.3, wide, count=count), facts=facts)
+        return sum(one.team is not None for one in found.regions)
+
+    assert teams(100, TeamFacts()) == 1  # 100 times 4 threads of 33 us, for 0.1 s
+    assert teams(10000, TeamFacts()) == 0
+    assert teams(10000, FREE) == 1
+
+
+def test_a_program_that_may_count_on_its_threads_keeps_them_and_may_only_move_them() -> None:
+    asks = TeamFacts(asks="omp_get_max_threads", keeps_threads=True)
+    half = "4x1-contiguous-first-touch"
+    found = plan(region(6.0, gain(half, 2.0)), region(3.0, gain(half, 0.3)), facts=asks)
+    assert (found.speedup, found.regions[0].team) == (1.0, None)
+    scattered = gain("8x2-scatter-first-touch", 1.5)
+    found = plan(region(6.0, scattered), region(3.0, gain("8x2-scatter-first-touch", 0.9)), facts=asks)
+    assert found.regions[0].slots == (0, 4, 1, 5, 2, 6, 3, 7)
+    assert found.regions[1].team is None
+
+
+def test_a_region_with_its_own_number_of_threads_has_no_team() -> None:
+    found = plan(region(6.0, gain("4x1-contiguous-first-touch", 2.0), team=4))
+    assert all(one.team is None for one in found.regions)
+
+
+def test_unsure_gains_do_not_count() -> None:
+    assert believed(gain(LABELS[0], 2.0, rounds=1)) == 1.0
+    assert believed(gain(LABELS[0], 0.5, rounds=1)) == 0.5
+    assert plan(region(6.0, gain("8x2-contiguous-interleave", 2.0, rounds=2))).speedup == 1.0
+
+
+def test_a_conflict_over_pages_is_told_and_an_array_of_its_own_solves_it() -> None:
+    spread, home = "8x2-contiguous-interleave", "8x2-contiguous-bind@1"
+    regions = (
+        region(6.0, gain(spread, 2.0), gain(home, 0.5)),
+        region(4.0, gain(spread, 0.5), gain(home, 2.0)),
+    )
+    found = plan(*regions)
+    assert found.mapping == BASE
+    one, other = found.conflicts
+    assert (one.number, one.wanted, one.speedup, one.arrays, one.others) == (0, spread, 2.0, (), (1,))
+    assert (other.number, other.wanted) == (1, home)
+    apart = Uses(("a", "b"), {0: frozenset({1}), 1: frozenset({2})})
+    found = plan(*regions, uses=apart)
+    assert found.conflicts == ()
+    assert found.speedup == pytest.approx(2.0)
+    where = {1: found.mapping, 2: found.mapping, **found.pages}
+    assert {array: parse_label(label).page_policy for array, label in where.items()} == {1: "interleave", 2: "bind"}
+    shared = Uses(("a", "b"), {0: frozenset({1, 2}), 1: frozenset({2})})
+    found = plan(*regions, uses=shared)
+    assert [(one.arrays, one.others) for one in found.conflicts] == [((2,), (1,)), ((2,), (0,))]
+    assert [(one.lost_s, one.phases) for one in found.conflicts] == [(3.0, 10), (2.0, 10)]
+
+
+def test_nothing_replayed_is_no_plan() -> None:
+    assert plan_of_application([region(1.0)], BASE, TOPOLOGY, FREE) is None
+    assert plan_of_application([], BASE, TOPOLOGY, FREE) is None
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_plan_is_never_worse_than_the_best_mapping_for_all_and_its_teams_fit(data: st.DataObject) -> None:
+    speedups = st.floats(0.3, 4)
+    regions = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        labels = data.draw(st.lists(st.sampled_from(LABELS), unique=True, max_size=4))
+        gains = [gain(label, data.draw(speedups), data.draw(st.sampled_from([1, 3]))) for label in labels]
+        count = data.draw(st.integers(3, 10000))
+        regions.append(
+            region(data.draw(st.floats(0.1, 10)), *gains, count=count, team=data.draw(st.sampled_from([8, 4])))
+        )
+    facts = data.draw(st.sampled_from([FREE, TeamFacts(), TeamFacts(asks="omp_get_max_threads")]))
+    found = plan_of_application(regions, BASE, TOPOLOGY, facts)
+    if not any(each.gains for each in regions):
+        assert found is None
+        return
+    assert found is not None
+    assert found.speedup >= found.one_speedup * (1 - 2e-3) >= 1 - 2e-3
+    whole_s = sum(each.time_s for each in regions)
+    for label in (BASE, *LABELS):  # the rule of ICS'19, worked out here
+        if parse_label(label).threads < 8 and any(each.team == 4 and each.gains for each in regions):
+            continue
+        gains = [{one.mapping: believed(one) for one in each.gains} for each in regions if each.gains]
+        if all(label in each for each in gains):
+            rest_s = sum(each.time_s for each in regions if not each.gains)
+            replayed = [each for each in regions if each.gains]
+            alone_s = rest_s + sum(each.time_s / its[label] for each, its in zip(replayed, gains, strict=True))
+            assert found.speedup >= whole_s / alone_s * (1 - 2e-3)
+    base = resolve(parse_label(found.mapping), TOPOLOGY)
+    for one in found.regions:
+        if one.team is not None:
+            assert tuple(base.pus[slot] for slot in one.slots) == one.team
+            assert len(one.team) == len(base.pus) or not facts.reason
