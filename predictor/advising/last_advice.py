@@ -29,6 +29,10 @@ _SIZE_LIMIT_BYTES = 1 << 16
 log = logging.getLogger(__name__)
 
 
+class KeptAsItIsError(UsageError):
+    """The last advice was to keep the program as it is: there is no mapping to name."""
+
+
 class LastAdvice(msgspec.Struct, frozen=True, kw_only=True):
     """What was advised and when, in seconds since 1970; ``mapping``: a label, or None to keep the program so."""
 
@@ -52,7 +56,7 @@ def keep_advice(program: Program, topology: Topology, mapping: AnyMapping) -> No
 def last_label(program: Program) -> str:
     """Return the label that was advised last; a line says which and when.
 
-    UsageError where nothing was advised, the advice was to keep the program as it is, or its file is damaged.
+    UsageError where nothing was advised, or its file is damaged; KeptAsItIsError where it was to change nothing.
     """
     name = printable(program.command[0])
     path, ask = _path(program, host_topology()), f"ask by numapredict {name}, or name a --mapping"
@@ -68,10 +72,8 @@ def last_label(program: Program) -> str:
         raise UsageError(f"the last advice for {name} cannot be read: {path}: {reason}; {ask}") from None
     age = in_words(max(time.time() - found.made_s, 0.0))
     if label is None:
-        raise UsageError(
-            f"the last advice for {name}, {age} ago, was to keep it as it is: run it without numapredict, or name a "
-            "--mapping"
-        )
+        log.info(f"the last advice for {name}, {age} ago: keep it as it is")
+        raise KeptAsItIsError(f"the last advice for {name} was to keep it as it is: name a --mapping")
     log.info(f"the last advice for {name}, {age} ago: {label}")
     return label
 

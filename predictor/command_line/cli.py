@@ -330,10 +330,16 @@ def run(
     from numapredict.collect.placing.placed_run import RunOptions, run_placed
 
     if label is None and plan is None:
+        from numapredict.collect.placing.plain_run import become
         from numapredict.collect.program import program_of
-        from numapredict.predictor.advising.last_advice import last_label
+        from numapredict.predictor.advising.last_advice import KeptAsItIsError, last_label
 
-        label = last_label(program_of(command))
+        try:
+            label = last_label(program_of(command))
+        except KeptAsItIsError:
+            if any((verify, regions, profile, use_profile, json_file, tool, no_numa_balancing)):
+                raise  # these are about a mapping
+            become(command)
     if tool is not None:
         from numapredict.predictor.advising.emitted_command import command_for_mapping
 

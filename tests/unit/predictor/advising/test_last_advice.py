@@ -10,7 +10,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.native.errors import UsageError
-from numapredict.predictor.advising.last_advice import keep_advice, last_label
+from numapredict.predictor.advising.last_advice import KeptAsItIsError, keep_advice, last_label
 
 TRUE, LABEL = program_of(("/bin/true", "a")), "1x1-contiguous-bind"
 
@@ -41,7 +41,7 @@ def test_without_advice_and_where_it_was_to_keep_the_program_it_is_said() -> Non
     with pytest.raises(UsageError, match=r"no mapping was advised for /bin/true .* yet: ask by numapredict /bin/true"):
         last_label(TRUE)
     keep_advice(TRUE, host_topology(), AS_IT_IS)
-    with pytest.raises(UsageError, match="was to keep it as it is: run it without numapredict"):
+    with pytest.raises(KeptAsItIsError, match="was to keep it as it is: name a --mapping"):
         last_label(TRUE)
 
 
