@@ -10,6 +10,7 @@ import msgspec
 
 from numapredict.collect.binding import threads_asked
 from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.replay_time import emptied_share
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import describes_this_computer, host_topology
@@ -34,7 +35,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, gains_of, of_most_use, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, MANY, gains_of, of_most_use, replayed
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -208,7 +209,12 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         problem = _why_not(region, share)
     elif not replays:
         problem = "the time for replays was used up: allow more by --seconds"
-    gains = gains_of(replays)
+    instance_s, emptied = None, 0.0
+    if captured is not None and replays:
+        instance_s = _instance_s(region, captured.asked)
+        base = [outcome for mapping, outcome in replays if mapping == replays[0][0]]
+        emptied = emptied_share(base, instance_s)
+    gains = gains_of(replays, emptied)
     replay_s = gains[0].time_s if gains else None
     return ReplayedRegion(
         name=region.name,
@@ -224,7 +230,17 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         gains=gains,
         replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
         problem=problem,
+        emptied=emptied,
+        instance_s=instance_s,
     )
+
+
+def _instance_s(region: RegionTime, asked: AskedRegion) -> float:
+    """Return the mean time, in the run, of the instances that the replayed one stands for.
+
+    Of a region whose instances differ, and of few, it is the mean of those like it, as it was then.
+    """
+    return asked.mean_s if asked.tries_left > 0 or region.count < MANY else region.time_s / region.count
 
 
 def _why_not(region: RegionTime, share: float) -> str:
@@ -240,11 +256,16 @@ def _why_not(region: RegionTime, share: float) -> str:
     )
 
 
-def _notes(captured: Iterable[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
+def _notes(captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
     yield (
         f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
-        "pages were copied and caches had time to fill"
+        "pages were copied and caches had time to fill, and as many after these were emptied"
     )
+    if any(one.outcome.awake for region in captured for one in region.replays):
+        yield (
+            "some of the program's threads did not sleep during replays, and took processors from them: unset "
+            "OMP_WAIT_POLICY=active and the like"
+        )
     if any(not one.replays for one in captured):
         yield f"the {budget_s:g} s for replays were used up: --seconds allows more"
     own = {one.asked.team for one in captured if one.asked.team != placement.mapping.threads}

@@ -85,7 +85,9 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
     else:
         whole = next(region for region in captured if not region["gains"][0]["problem"])
         assert len(whole["gains"]) > 1
-        assert whole["gains"][0]["time_s"] > 0
+        base = whole["gains"][0]
+        assert base["time_s"] == pytest.approx(base["warm_s"] + whole["emptied"] * (base["emptied_s"] - base["warm_s"]))
+        assert base["emptied_s"] >= base["warm_s"] > 0
         own_s = whole["time_s"] / whole["count"]
         if len(answer["regions"]) == 1:
             gains = {gain["mapping"]: gain["speedup"] for gain in whole["gains"][1:]}
@@ -262,6 +264,43 @@ def test_libgomp_counts_a_replay_s_threads_alone(tmp_path: Path) -> None:
     program = tmp_path / "counted"
     subprocess.run([GCC, "-fopenmp", "-I", NATIVE, "-o", program, tmp_path / "counted.c"], check=True)
     assert plain([str(program)]).stdout == "1 1\n"
+
+
+BUSY = """
+#include "threads_asleep.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int slept;
+static void *spin(void *given) {
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (given || (t.tv_sec == 0 && t.tv_nsec < 2000000));
+    slept = 1;
+    pause();
+    return NULL;
+}
+int main(int count, char **line) {
+    pthread_t thread;
+    printf("%u ", threads_asleep());
+    pthread_create(&thread, NULL, spin, NULL);
+    printf("%u ", threads_asleep());
+    printf("%d ", slept);
+    pthread_create(&thread, NULL, spin, line[0]);
+    printf("%u\\n", threads_asleep());
+    return count != 1;
+}
+"""
+
+
+def test_a_replay_waits_until_the_program_s_threads_sleep(tmp_path: Path) -> None:
+    (tmp_path / "busy.c").write_text(BUSY)
+    program = tmp_path / "busy"
+    words = [GCC, "-pthread", "-I", NATIVE, "-o", program, tmp_path / "busy.c", NATIVE / "threads_asleep.c"]
+    subprocess.run(words, check=True)
+    assert plain([str(program)]).stdout == "0 0 1 1\n"
 
 
 PARSED = """
