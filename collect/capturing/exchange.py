@@ -56,19 +56,12 @@ _STATES = (
 )
 
 # Those that programs make in regions, by number; x86-64 and AArch64 (asm-generic).
-_CALLS = {
-    "x86_64": {0: "read", 1: "write", 8: "lseek", 16: "ioctl", 20: "writev", 257: "openat", 3: "close", 62: "kill"},
-    "aarch64": {
-        63: "read",
-        64: "write",
-        62: "lseek",
-        29: "ioctl",
-        66: "writev",
-        56: "openat",
-        57: "close",
-        129: "kill",
-    },
+_CALL_NAMES = "read write lseek ioctl writev openat close kill tgkill clone sendto recvfrom ppoll pselect6 execve wait4"
+_CALL_NUMBERS = {
+    "x86_64": (0, 1, 8, 16, 20, 257, 3, 62, 234, 56, 44, 45, 271, 270, 59, 61),
+    "aarch64": (63, 64, 62, 29, 66, 56, 57, 129, 131, 220, 206, 207, 73, 72, 221, 260),
 }
+_CALLS = {kind: dict(zip(numbers, _CALL_NAMES.split(), strict=True)) for kind, numbers in _CALL_NUMBERS.items()}
 
 
 class AskedRegion(msgspec.Struct, frozen=True):

@@ -141,7 +141,7 @@ def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: i
                 times_s = (whole_s, gain["time_s"], expected_s, gain["warm_s"])
                 pairs.append(Pair(key_of(region), gain["mapping"], *times_s, region["emptied"]))
     replays_s = answer["replay_s"]
-    assert isinstance(replays_s, float)
+    assert isinstance(replays_s, int | float)
     return Compared(name, tuple(pairs), sum(map(statistics.median, walls.values())), replays_s, failed)
 
 
