@@ -15,6 +15,7 @@ from numapredict.collect.terminal.command import Command
     answers=["numapredict.predictor.regions.replayed_regions:ReplayedRegions"],
     examples={
         "numapredict regions ./app": "Run it once, and say which region gains from which mapping.",
+        "numapredict regions --keep ./app": "The same; later searches on this computer know what they gained.",
         "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
     },
 )
@@ -22,8 +23,9 @@ from numapredict.collect.terminal.command import Command
 @click.option(
     "-o", "--output", "json", type=click.Path(path_type=Path, dir_okay=False), help="Write the answer as JSON, too."
 )
+@click.option("--keep", is_flag=True, help="Keep what the regions gain: later searches on this computer know it.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
-def regions(seconds: float, json: Path | None, command: tuple[str, ...]) -> None:
+def regions(seconds: float, json: Path | None, keep: bool, command: tuple[str, ...]) -> None:
     """Run COMMAND once and say what each of its parallel regions gains from other mappings.
 
     The program runs as it would with its threads on all cores, in order. Each region that takes over 5% of the time is
@@ -32,4 +34,4 @@ def regions(seconds: float, json: Path | None, command: tuple[str, ...]) -> None
     """
     from numapredict.predictor.regions.session import Request, run_replayed
 
-    sys.exit(run_replayed(Request(command, seconds, json)))
+    sys.exit(run_replayed(Request(command, seconds, json, keep)))

@@ -36,11 +36,12 @@ from numapredict.native.errors import NumapredictError, UnrunnableProgramError, 
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.regions.choice import CANDIDATES, MANY, gains_of, of_most_use, replayed
+from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
-from numapredict.predictor.searching.prior import Prior, prior_of
+from numapredict.predictor.searching.prior import Prior, kept_gains_path, prior_of
 
 LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
 """What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
@@ -53,11 +54,15 @@ log = logging.getLogger(__name__)
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A command, and the time that its replays may take together, in seconds."""
+    """A command, and the time that its replays may take together, in seconds.
+
+    ``keep`` what its regions gain for later searches.
+    """
 
     command: tuple[str, ...]
     budget_s: float = 60.0
     json: Path | None = None
+    keep: bool = False
 
 
 def run_replayed(request: Request) -> int:
@@ -112,6 +117,12 @@ def run_replayed(request: Request) -> int:
         )
     for line in regions_in_words(answer):
         log.info(line)
+    if request.keep:
+        try:
+            path = kept_gains_path(trained_gains_path(topology.name, topology))
+            log.info(keep(path, Path(executable).name, regions, prior, topology))
+        except NumapredictError as error:
+            log.info(str(error))
     if request.json is not None:
         try:
             put(request.json, JSON, msgspec.json.format(msgspec.json.encode(answer)) + b"\n")

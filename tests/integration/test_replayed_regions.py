@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from numapredict.predictor.searching.gains_file import read_gains
 from tests.command import numapredict, refusal
 from tests.golden.schemas.__main__ import file_of
 from tests.openmp import CLANG, GCC, GFORTRAN, GXX
@@ -150,6 +151,18 @@ def test_replays_leave_no_file_behind(shapes: Path, tmp_path: Path) -> None:
     alone = plain([str(shapes), "work"])
     assert json.loads(answer.read_text())["regions"][0]["gains"]
     assert done.stdout.split() == alone.stdout.split()
+
+
+def test_what_regions_gained_can_be_kept_for_searches(shapes: Path, tmp_path: Path) -> None:
+    done = numapredict("regions", "--keep", str(shapes), "work", cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "data"))
+    assert done.returncode == 0
+    (file,) = (tmp_path / "data").rglob("*.regions")
+    assert f"kept what 1 of its regions gained, for searches on this computer: {file}" in done.stderr
+    (kept,) = read_gains(file)
+    assert kept.groups == ("shapes",)
+    assert kept.gains[0, kept.mappings.index(kept.default)] == 0
+    again = numapredict("regions", "--keep", "/bin/true", cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "data"))
+    assert "nothing to keep" in again.stderr
 
 
 def test_the_caller_s_number_of_threads_is_the_baseline_s(shapes: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ static uint64_t drawn;
 static void ep(void) {
     uint64_t hits = 0;
     for (int t = 0; t < TIMES; t++) {
-#pragma omp parallel for copyin(drawn) reduction(+ : hits)
+#pragma omp parallel for reduction(+ : hits)
         for (long i = 0; i < ROUNDS * N; i++) {
             drawn = mixed((uint64_t)i);
             hits += drawn >> 63;
@@ -204,7 +204,7 @@ static void depend(void) {
 #pragma omp parallel
 #pragma omp single
         for (long block = 0; block < 16; block++) {
-#pragma omp task depend(inout : a[block * N / 16]) firstprivate(block)
+#pragma omp task depend(out : a[block * N / 16]) firstprivate(block)
             for (long i = block * N / 16; i < (block + 1) * N / 16; i++)
                 a[i] = mixed(a[i]);
 #pragma omp task depend(in : a[block * N / 16]) depend(out : b[block * N / 16]) firstprivate(block)
