@@ -133,7 +133,6 @@ static void repeat_emptied(void) {
     if (!current->fill_bytes ||
         !emptying_prepare(runtime_scope, team, current->fill_bytes, outcome->pages * PAGE_BYTES))
         return;
-    emptying_run(); /* the first one is for page faults */
     for (uint32_t n = 0; n < current->replays && n < MOST_REPLAYS; n++) {
         emptying_run();
         const uint64_t began = now_ns();
