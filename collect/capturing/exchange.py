@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.capturing.filling import fill_bytes
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement
 
@@ -33,8 +34,8 @@ Under first touch a page stays where the program's own first touch has put it.
 """
 
 _QUESTION = struct.Struct("=QQQQIII4x512s")
-_JOB = struct.Struct(f"=6I{MOST_THREADS}H{MOST_NODES}H")
-_OUTCOME = struct.Struct(f"=IiIIQQQQ{MOST_REPLAYS}Q")
+_JOB = struct.Struct(f"=6IQ{MOST_THREADS}H{MOST_NODES}H")
+_OUTCOME = struct.Struct(f"=IiIIQQQQII{2 * MOST_REPLAYS}Q")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
@@ -55,19 +56,12 @@ _STATES = (
 )
 
 # Those that programs make in regions, by number; x86-64 and AArch64 (asm-generic).
-_CALLS = {
-    "x86_64": {0: "read", 1: "write", 8: "lseek", 16: "ioctl", 20: "writev", 257: "openat", 3: "close", 62: "kill"},
-    "aarch64": {
-        63: "read",
-        64: "write",
-        62: "lseek",
-        29: "ioctl",
-        66: "writev",
-        56: "openat",
-        57: "close",
-        129: "kill",
-    },
+_CALL_NAMES = "read write lseek ioctl writev openat close kill tgkill clone sendto recvfrom ppoll pselect6 execve wait4"
+_CALL_NUMBERS = {
+    "x86_64": (0, 1, 8, 16, 20, 257, 3, 62, 234, 56, 44, 45, 271, 270, 59, 61),
+    "aarch64": (63, 64, 62, 29, 66, 56, 57, 129, 131, 220, 206, 207, 73, 72, 221, 260),
 }
+_CALLS = {kind: dict(zip(numbers, _CALL_NAMES.split(), strict=True)) for kind, numbers in _CALL_NUMBERS.items()}
 
 
 class AskedRegion(msgspec.Struct, frozen=True):
@@ -90,8 +84,10 @@ class AskedRegion(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """What came of a job: the time of each replay in seconds, or ``problem``, why there is none.
 
+    ``emptied_s`` are further replays, each after the caches were emptied; none where that was not possible.
     ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``, and
-    ``astray`` how many of them were then on other nodes than wanted.
+    ``astray`` how many of them were then on other nodes than wanted. Of the
+    program's threads, ``awake`` did not sleep meanwhile.
     """
 
     times_s: tuple[float, ...]
@@ -101,6 +97,8 @@ class Outcome(msgspec.Struct, frozen=True):
     fork_s: float = 0.0
     copy_s: float = 0.0
     problem: str = ""
+    emptied_s: tuple[float, ...] = ()
+    awake: int = 0
 
 
 def question_of(packet: bytes) -> AskedRegion | None:
@@ -116,14 +114,15 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, pages, astray, *wall_ns = _OUTCOME.unpack(packet)
+    state, detail, replays, team, fork_ns, copy_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(packet)
     if state >= len(_STATES):
         return None
-    times = tuple(each * 1e-9 for each in wall_ns[: min(replays, MOST_REPLAYS)])
+    times = tuple(each * 1e-9 for each in ns[: min(replays, MOST_REPLAYS)])
+    after = tuple(each * 1e-9 for each in ns[MOST_REPLAYS:][: min(emptied, MOST_REPLAYS)])
     problem = _problem(state, detail)
     if not problem and astray > MOST_ASTRAY * pages:
         problem = f"{astray} of {pages} copied pages are on other nodes than wanted: too little memory on these"
-    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem)
+    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem, after, awake)
 
 
 def _problem(state: int, detail: int) -> str:
@@ -134,17 +133,21 @@ def _problem(state: int, detail: int) -> str:
     return _STATES[state].format(call=call, signal=signal)
 
 
-def job_packet(placement: Placement, replays: int, limit_s: float) -> bytes:
-    """Return the job to replay under a placement, so often and at most so long. KeyError for another page policy."""
+def job_packet(placement: Placement, replays: int, limit_s: float, emptying: bool = True) -> bytes:
+    """Return the job to replay under a placement, so often, at most so long, and as often after emptying the caches.
+
+    KeyError for a page policy that replays do not know.
+    """
     copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
     threads, nodes = placement.pus, placement.os_page_nodes
     head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
-    return _JOB.pack(*head, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
+    fill = fill_bytes(placement) if emptying else 0
+    return _JOB.pack(*head, fill, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
 
 
 def go_on_packet(another: bool = False) -> bytes:
     """Return the answer that the program goes on, and whether another instance of the region is to be asked for."""
-    return _JOB.pack(2 if another else 0, *[0] * (5 + MOST_THREADS + MOST_NODES))
+    return _JOB.pack(2 if another else 0, *[0] * (6 + MOST_THREADS + MOST_NODES))
 
 
 def fits(placement: Placement) -> bool:
@@ -155,7 +158,7 @@ def fits(placement: Placement) -> bool:
 
 def variable_text(server: str, report: str) -> str:
     """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
-    return f"version=1;server={server};report={report}"
+    return f"version=2;server={server};report={report}"
 
 
 def _filled(numbers: Sequence[int], size: int) -> list[int]:

@@ -26,6 +26,7 @@ from numapredict.collect.capturing.exchange import (
     outcome_of,
     question_of,
 )
+from numapredict.collect.capturing.replay_time import emptied_share
 from numapredict.collect.placement import Placement
 
 REPLAYS = 3
@@ -54,7 +55,8 @@ class CapturedRegion(msgspec.Struct, frozen=True):
 Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, bool]]
 """Yields the placements under which an instance is replayed, and is sent what came of each.
 
-Returns whether another instance of the region is to be replayed instead.
+Returns whether another instance of the region is to be replayed instead. The first placement is the baseline's: if its
+instances take no longer after their caches were emptied, or the run's do not, there is no emptying in further ones.
 """
 
 
@@ -148,11 +150,13 @@ class _Conversation:
             packet = self._connection.recv(MOST_BYTES)
             asked, outcome = question_of(packet), outcome_of(packet)
             if asked is not None:
-                self._asked, self._began_s, self._replays = asked, time.monotonic(), []
+                self._asked, self._began_s, self._replays, self._emptying = asked, time.monotonic(), [], True
                 self._placements = self._choose(asked)
                 self._go_on(lambda: next(self._placements))
             elif outcome is not None and self._asked is not None:
                 self._replays.append(Replay(self._placement.mapping.label, outcome))
+                if len(self._replays) == 1:  # of the baseline
+                    self._emptying = emptied_share([outcome], self._asked.mean_s) > 0
                 self._go_on(lambda: self._placements.send(outcome))
             else:
                 self.finished()
@@ -184,4 +188,4 @@ class _Conversation:
             self._connection.send(go_on_packet(another=ended.value))
             return
         limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
-        self._connection.send(job_packet(self._placement, REPLAYS, limit_s))
+        self._connection.send(job_packet(self._placement, REPLAYS, limit_s, self._emptying))

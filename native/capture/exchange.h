@@ -2,7 +2,7 @@
  *
  * Contract. The other side is collect/capturing/exchange.py. A message is one packet of a SOCK_SEQPACKET
  * socket in the abstract name space. Its name is in the variable NUMACAPTURE, and the path of a file for the
- * region clock (region_file.h), which is the rest of the variable: `version=1;server=NAME;report=PATH`. All
+ * region clock (region_file.h), which is the rest of the variable: `version=2;server=NAME;report=PATH`. All
  * numbers are in the byte order of the computer, on which both processes run. The library asks about an
  * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
  * job says, sends the outcome, and waits for the next answer.
@@ -42,6 +42,7 @@ struct job {
     uint32_t nodes;
     uint32_t replays; /* at least so many timed, after one that is not */
     uint32_t limit_ms;
+    uint64_t fill_bytes; /* that each thread writes to, to empty its caches; 0: no instances after that */
     uint16_t cpu[MOST_THREADS]; /* of each thread; the operating system's number */
     uint16_t node[MOST_NODES];
 };
@@ -65,7 +66,10 @@ struct outcome {
     uint32_t team;    /* threads of the last replay */
     uint64_t fork_ns, copy_ns;
     uint64_t pages, astray; /* copied; and of these on a node where the job does not want them */
+    uint32_t emptied;       /* instances in `emptied_ns`: after the caches were emptied */
+    uint32_t awake;         /* threads of the program that did not sleep meanwhile */
     uint64_t wall_ns[MOST_REPLAYS];
+    uint64_t emptied_ns[MOST_REPLAYS];
 };
 
 #endif

@@ -55,11 +55,12 @@ static size_t group_left_kb(void) {
     return used < most ? (most - used) >> 10 : 0;
 }
 
-bool memory_left_for_copies(void) {
+bool memory_left_for_copies(size_t more) {
     char text[1024];
     if (!read_file("/proc/meminfo", text, sizeof text))
         return true;
     const size_t machine = kb_after(text, "MemAvailable:"), group = group_left_kb();
-    const size_t left = machine < group ? machine : group, needed = needed_kb();
+    const size_t left = machine < group ? machine : group, own = needed_kb();
+    const size_t needed = own + (more >> 10 < own ? more >> 10 : own);
     return left == SIZE_MAX || needed + needed / 10 + SPARE_KB <= left;
 }

@@ -5,8 +5,10 @@
 #include "allowed.h"
 #include "connection.h"
 #include "copies.h"
+#include "emptying.h"
 #include "memory_left.h"
 #include "thread_data.h"
+#include "threads_asleep.h"
 #include "threads_left.h"
 
 #include "../regions/export.h"
@@ -29,6 +31,7 @@
 
 #define SHORTEST_PAUSE_NS 50000
 #define LONGEST_PAUSE_NS 2000000
+#define PAGE_BYTES 4096ul
 #define ENOUGH 32u /* replays, however short */
 
 static struct outcome *outcome; /* shared with the child */
@@ -125,6 +128,20 @@ static void repeat(void) {
     }
 }
 
+static void repeat_emptied(void) {
+    const unsigned team = outcome->team ? outcome->team : current->threads;
+    if (!current->fill_bytes ||
+        !emptying_prepare(runtime_scope, team, current->fill_bytes, outcome->pages * PAGE_BYTES))
+        return;
+    for (uint32_t n = 0; n < current->replays && n < MOST_REPLAYS; n++) {
+        emptying_run();
+        const uint64_t began = now_ns();
+        replayed->again(replayed->given);
+        outcome->emptied_ns[n] = now_ns() - began;
+        outcome->emptied = n + 1;
+    }
+}
+
 static void *stand_in(void *unused) {
     (void)unused;
     atexit(ended_early);
@@ -141,6 +158,7 @@ static void *stand_in(void *unused) {
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
     repeat();
+    repeat_emptied();
     end_with(OUTCOME_DONE);
     return unused;
 }
@@ -246,7 +264,7 @@ static void remove_note(pid_t child) {
 struct outcome replay(const struct region_call *call, int team, const struct job *job) {
     const int error = errno;
     *outcome = (struct outcome){0};
-    if (!memory_left_for_copies()) {
+    if (!memory_left_for_copies(job->threads * job->fill_bytes)) {
         outcome->state = OUTCOME_MEMORY;
         return *outcome;
     }
@@ -255,6 +273,7 @@ struct outcome replay(const struct region_call *call, int team, const struct job
     runtime_scope = call->runtime->handle ? call->runtime->handle : RTLD_NEXT;
     set_threads = (void (*)(int))dlsym(runtime_scope, "omp_set_num_threads");
     settings_keep(runtime_scope);
+    outcome->awake = threads_asleep();
     const pid_t parent = getpid();
     const struct quiet before = quiet_begin();
     const uint64_t began = now_ns();

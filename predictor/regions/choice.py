@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 import msgspec
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.replay_time import distance, emptied_share, time_of
 from numapredict.collect.capturing.watcher import CapturedRegion
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.topology import Topology
@@ -39,9 +40,10 @@ LEAST_GAIN = 0.005
 class Gain(msgspec.Struct, frozen=True):
     """What a mapping, by its label, gives a region over the baseline.
 
-    ``time_s`` is the median of its replays; ``speedup`` the median, over the ``rounds`` in which it was replayed, of
-    the speedup over the baseline's replays around it, and ``lowest`` the lowest of these. All are None where it was not
-    replayed, as ``problem`` says.
+    ``time_s`` is the median of its replays, with the share of the caches emptied that the region's instances find so;
+    ``warm_s`` and ``emptied_s`` are the bounds, with none and all. ``speedup`` is the median, over the ``rounds`` in
+    which it was replayed, of the speedup over the baseline's replays around it, and ``lowest`` the lowest of these. All
+    are None where it was not replayed, as ``problem`` says.
     """
 
     mapping: str
@@ -50,21 +52,13 @@ class Gain(msgspec.Struct, frozen=True):
     lowest: float | None = None
     rounds: int = 0
     problem: str = ""
+    warm_s: float | None = None
+    emptied_s: float | None = None
 
     @property
     def is_sure(self) -> bool:
         """Return whether it gained in every round, and in as many as a winner has to."""
         return self.rounds > CONFIRMING and self.lowest is not None and self.lowest > 1
-
-
-def time_of(outcome: Outcome) -> float:
-    """Return the median time of an outcome's replays; not a number where there are none."""
-    return statistics.median(outcome.times_s) if outcome.times_s and not outcome.problem else math.nan
-
-
-def distance(one_s: float, other_s: float) -> float:
-    """Return how far two times are apart, in log2; infinite where one is not positive, or is not a number."""
-    return abs(math.log2(one_s / other_s)) if one_s > 0 and other_s > 0 else math.inf
 
 
 def replayed(
@@ -84,7 +78,9 @@ def replayed(
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
-    before_s = time_of((yield placements[baseline]))
+    first = yield placements[baseline]
+    emptied = emptied_share([first], asked.mean_s)
+    before_s = time_of(first, emptied)
     unlike = asked.tries_left > 0 and distance(before_s, asked.mean_s) > math.log2(OTHER_CLASS)
     if unlike and asked.instance >= MANY:
         return True
@@ -93,8 +89,8 @@ def replayed(
     def round_of(column: int) -> Generator[Placement, Outcome, float]:
         """Replay a mapping and the baseline, and return the gain in log2."""
         nonlocal before_s
-        other_s = time_of((yield placements[column]))
-        after_s = time_of((yield placements[baseline]))
+        other_s = time_of((yield placements[column]), emptied)
+        after_s = time_of((yield placements[baseline]), emptied)
         around_s, before_s = math.sqrt(before_s * after_s), after_s
         return math.log2(around_s / other_s)
 
@@ -132,18 +128,23 @@ def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
     """
 
     def unlike(one: CapturedRegion) -> tuple[bool, float]:
-        baseline_s = time_of(one.replays[0].outcome) if one.replays else math.nan
-        return len(one.replays) < FEWEST_REPLAYS, distance(baseline_s, tried[-1].asked.mean_s)
+        mean_s = tried[-1].asked.mean_s
+        base = [one.replays[0].outcome] if one.replays else []
+        baseline_s = time_of(base[0], emptied_share(base, mean_s)) if base else math.nan
+        return len(one.replays) < FEWEST_REPLAYS, distance(baseline_s, mean_s)
 
     return min(tried, key=unlike, default=None)
 
 
-def gains_of(replays: Sequence[tuple[str, Outcome]]) -> tuple[Gain, ...]:
-    """Return what each mapping gives, of replays in the order of ``replayed``: each round ends with the baseline."""
+def gains_of(replays: Sequence[tuple[str, Outcome]], emptied: float = 0.0) -> tuple[Gain, ...]:
+    """Return what each mapping gives, of replays in the order of ``replayed``: each round ends with the baseline.
+
+    ``emptied`` is the share of the caches that other regions empty between the region's instances.
+    """
     if not replays:
         return ()
     (baseline, first), *others = replays
-    base_s = [time_of(outcome) for mapping, outcome in replays if mapping == baseline]
+    base_s = [time_of(outcome, emptied) for mapping, outcome in replays if mapping == baseline]
     known_s = [each for each in base_s if not math.isnan(each)]
     if not known_s:
         return (Gain(baseline, None, None, problem=first.problem),)
@@ -152,18 +153,24 @@ def gains_of(replays: Sequence[tuple[str, Outcome]]) -> tuple[Gain, ...]:
     problems: dict[str, str] = {}
     before_s = base_s[0]
     for (mapping, outcome), again in zip(others[::2], others[1::2], strict=False):
-        other_s, after_s = time_of(outcome), time_of(again[1])
+        other_s, after_s = time_of(outcome, emptied), time_of(again[1], emptied)
         times.setdefault(mapping, []).append(other_s)
         ratios.setdefault(mapping, []).append(math.sqrt(before_s * after_s) / other_s)
         problems.setdefault(mapping, outcome.problem or again[1].problem)
         before_s = after_s
-    found = [Gain(baseline, statistics.median(known_s), 1.0, 1.0, len(known_s))]
+
+    def bounded(gain: Gain) -> Gain:
+        own = [one for label, one in replays if label == gain.mapping and one.times_s and not one.problem]
+        warm_s, emptied_s = (statistics.median(time_of(one, share) for one in own) for share in (0.0, 1.0))
+        return msgspec.structs.replace(gain, warm_s=warm_s, emptied_s=emptied_s)
+
+    found = [bounded(Gain(baseline, statistics.median(known_s), 1.0, 1.0, len(known_s)))]
     for mapping, each in ratios.items():
         if any(math.isnan(ratio) for ratio in each):
             found.append(Gain(mapping, None, None, problem=problems[mapping] or "it could not be replayed again"))
         else:
             median_s = statistics.median(times[mapping])
-            found.append(Gain(mapping, median_s, statistics.median(each), min(each), len(each)))
+            found.append(bounded(Gain(mapping, median_s, statistics.median(each), min(each), len(each))))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from numapredict.collect.terminal.command import Command
     examples={
         "numapredict regions ./app": "Run it once, and say which region gains from which mapping.",
         "numapredict regions --plan app.plan ./app": "The same, and write a plan that `run --plan` applies.",
+        "numapredict regions --keep ./app": "The same; later searches on this computer know what they gained.",
         "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
     },
 )
@@ -40,6 +41,7 @@ from numapredict.collect.terminal.command import Command
     is_flag=True,
     help="With --plan: also in a program that may count on its number of threads; check its output then.",
 )
+@click.option("--keep", is_flag=True, help="Keep what the regions gain: later searches on this computer know it.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 def regions(
     seconds: float,
@@ -47,6 +49,7 @@ def regions(
     plan: Path | None,
     profile: Path | None,
     smaller_teams: bool,
+    keep: bool,
     command: tuple[str, ...],
 ) -> None:
     """Run COMMAND once and say what each of its parallel regions gains from other mappings.
@@ -61,4 +64,4 @@ def regions(
     if plan is None and (profile is not None or smaller_teams):
         raise click.UsageError("--profile and --smaller-teams say what --plan FILE may do: name the file, too")
     wish = None if plan is None else Wish(plan, profile, smaller_teams)
-    sys.exit(run_replayed(Request(command, seconds, json, wish)))
+    sys.exit(run_replayed(Request(command, seconds, json, wish, keep)))

@@ -38,8 +38,8 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         yield from _plan(answer.plan, answer)
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
-        f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or other regions empty the caches before "
-        "them; their gains are those of the instance that was replayed"
+        f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or were interrupted; "
+        "their gains are those of the instance that was replayed"
     )
     for note in [doubt, *answer.notes] if unlike else answer.notes:
         yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
@@ -47,7 +47,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
 
 def _table(answer: ReplayedRegions) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        ("region", "time", "instances", "replay/run", "threads", "best mapping", "gain", "others")
+        ("region", "time", "instances", "replay/run", "emptied", "threads", "best mapping", "gain", "others")
     ]
     rows += [_row(region) for region in answer.regions if region.gains]
     left = [region for region in answer.regions if not region.gains]
@@ -62,7 +62,14 @@ def _row(region: ReplayedRegion) -> tuple[str, ...]:
     best = region.best
     others = ", ".join(_in_words(gain) for gain in region.gains[1:] if gain is not best)
     ratio = "-" if region.replay_ratio is None else f"{region.replay_ratio:.2f}"
-    head = (region_name(region), f"{region.share:.0%}", str(region.count), ratio, str(region.team))
+    head = (
+        region_name(region),
+        f"{region.share:.0%}",
+        str(region.count),
+        ratio,
+        f"{region.emptied:.0%}",
+        str(region.team),
+    )
     if best is None:
         return (*head, "-", "-", region.gains[0].problem)
     if best is region.gains[0]:

@@ -15,7 +15,9 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     ``count`` instances took ``time_s`` together, ``share`` of the time of all regions, with ``team`` threads. Instance
     number ``instance``, from 0, was replayed under the mappings of ``gains``, the baseline first, while the program
     waited for ``replay_s``; None where none was, as ``problem`` says. ``replay_ratio`` is a replay's time under the
-    baseline over the mean instance's: far from 1 where instances differ, or where other regions empty the caches.
+    baseline over the mean instance's: far from 1 where instances differ. ``emptied`` is the share of the caches that
+    other regions empty between its instances, 0 to 1, by the mean ``instance_s`` of those that the replayed one stands
+    for.
     """
 
     name: str
@@ -31,6 +33,8 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     gains: tuple[Gain, ...] = ()
     replay_ratio: float | None = None
     problem: str = ""
+    emptied: float = 0.0
+    instance_s: float | None = None
 
     @property
     def is_unlike(self) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from numapredict.collect.binding import threads_asked
 from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.replay_time import emptied_share
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import describes_this_computer, host_topology
@@ -35,13 +36,14 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, gains_of, of_most_use, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, MANY, gains_of, of_most_use, replayed
+from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.planning import PLAN, Wish, planned
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
-from numapredict.predictor.searching.prior import Prior, prior_of
+from numapredict.predictor.searching.prior import Prior, kept_gains_path, prior_of
 
 LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
 """What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
@@ -54,12 +56,16 @@ log = logging.getLogger(__name__)
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A command, the time that its replays may take together, in seconds, and the plan to write, if one is wished."""
+    """A command, the time that its replays may take together, in seconds, and the plan to write, if one is wished.
+
+    ``keep`` what its regions gain for later searches.
+    """
 
     command: tuple[str, ...]
     budget_s: float = 60.0
     json: Path | None = None
     wish: Wish | None = None
+    keep: bool = False
 
 
 def run_replayed(request: Request) -> int:
@@ -120,12 +126,28 @@ def run_replayed(request: Request) -> int:
         answer = _with_plan(answer, request.wish, executable, watcher.found, topology)
     for line in regions_in_words(answer):
         log.info(line)
+    if request.keep:
+        _keep(executable, regions, prior, topology)
     if request.json is not None:
-        try:
-            put(request.json, JSON, msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
-        except NumapredictError as error:
-            log.info(str(error))
+        _write(request.json, answer)
     return end_like(code)
+
+
+def _keep(executable: str, regions: Sequence[ReplayedRegion], prior: Prior, topology: Topology) -> None:
+    """Keep what the regions gained; where that cannot be, a line says so, and the program's exit code stays."""
+    try:
+        path = kept_gains_path(trained_gains_path(topology.name, topology))
+        log.info(keep(path, Path(executable).name, regions, prior, topology))
+    except NumapredictError as error:
+        log.info(str(error))
+
+
+def _write(file: Path, answer: ReplayedRegions) -> None:
+    """Write the answer as JSON; where that cannot be, a line says so, and the program's exit code stays."""
+    try:
+        put(file, JSON, msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
+    except NumapredictError as error:
+        log.info(str(error))
 
 
 def _with_plan(
@@ -231,7 +253,12 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         problem = _why_not(region, share)
     elif not replays:
         problem = "the time for replays was used up: allow more by --seconds"
-    gains = gains_of(replays)
+    instance_s, emptied = None, 0.0
+    if captured is not None and replays:
+        instance_s = _instance_s(region, captured.asked)
+        base = [outcome for mapping, outcome in replays if mapping == replays[0][0]]
+        emptied = emptied_share(base, instance_s)
+    gains = gains_of(replays, emptied)
     replay_s = gains[0].time_s if gains else None
     return ReplayedRegion(
         name=region.name,
@@ -247,7 +274,17 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         gains=gains,
         replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
         problem=problem,
+        emptied=emptied,
+        instance_s=instance_s,
     )
+
+
+def _instance_s(region: RegionTime, asked: AskedRegion) -> float:
+    """Return the mean time, in the run, of the instances that the replayed one stands for.
+
+    Of a region whose instances differ, and of few, it is the mean of those like it, as it was then.
+    """
+    return asked.mean_s if asked.tries_left > 0 or region.count < MANY else region.time_s / region.count
 
 
 def _why_not(region: RegionTime, share: float) -> str:
@@ -263,11 +300,16 @@ def _why_not(region: RegionTime, share: float) -> str:
     )
 
 
-def _notes(captured: Iterable[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
+def _notes(captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
     yield (
         f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
-        "pages were copied and caches had time to fill"
+        "pages were copied and caches had time to fill, and as many after these were emptied"
     )
+    if any(one.outcome.awake for region in captured for one in region.replays):
+        yield (
+            "some of the program's threads did not sleep during replays, and took processors from them: unset "
+            "OMP_WAIT_POLICY=active and the like"
+        )
     if any(not one.replays for one in captured):
         yield f"the {budget_s:g} s for replays were used up: --seconds allows more"
     own = {one.asked.team for one in captured if one.asked.team != placement.mapping.threads}

@@ -16,6 +16,7 @@ from numapredict.predictor.searching.gains_file import MachineGains, read_gains
 from numapredict.predictor.searching.known_gains import (
     Array,
     KnownGains,
+    joined,
     known_gains,
     wants_others,
     with_others,
@@ -54,6 +55,11 @@ def shipped_file() -> Path:
     return Path(str(importlib.resources.files("numapredict.training_data"))) / "known_gains.msgpack"
 
 
+def kept_gains_path(trained: Path) -> Path:
+    """Return where `numapredict regions --keep` keeps what regions of programs gained, beside ``trained``."""
+    return trained.with_suffix(".regions")
+
+
 def prior_of(
     machine: str, topology: Topology, trained: Path, supports: Callable[[Mapping], bool], *, modelled: bool
 ) -> Prior:
@@ -68,7 +74,10 @@ def prior_of(
     fitting = [each for each in here if each.topology.fingerprint == topology.fingerprint]
     own = next((each for each in fitting if each.machine == machine), None)
     others = [each for each in shipped if each.machine != machine]
-    return known_of(topology, own, others, supports, modelled=modelled)
+    kept_at = kept_gains_path(trained)
+    kept = [] if modelled or not kept_at.is_file() else read_gains(kept_at)
+    regions = next((each for each in kept if each.topology.fingerprint == topology.fingerprint), None)
+    return known_of(topology, own, others, supports, modelled=modelled, regions=regions)
 
 
 def known_of(
@@ -78,8 +87,13 @@ def known_of(
     supports: Callable[[Mapping], bool],
     *,
     modelled: bool,
+    regions: MachineGains | None = None,
 ) -> Prior:
-    """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'."""
+    """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'.
+
+    Programs whose ``regions`` were replayed on it weigh as much as its own do, each as one, if their default is the
+    same.
+    """
     few = own is None or wants_others(own.groups, len(own.mappings))
     # Without any known gain of mappings with several threads a core, none of them competes.
     smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
@@ -87,14 +101,20 @@ def known_of(
     default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
     mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
     column = mappings.index(default)
-    features = mapping_features(mappings, topology) if few else None
+    if regions is not None and regions.default != default.label:
+        regions = None
+    features = mapping_features(mappings, topology) if few or regions is not None else None
     known = None if own is None else known_gains(_own_gains(own, mappings, features, column), own.groups)
-    if features is not None and others:
+    if regions is not None:
+        kept = known_gains(_own_gains(regions, mappings, features, column), regions.groups)
+        groups = [len(set(each.groups)) for each in (known, kept) if each is not None]
+        known = kept if known is None else joined([known, kept], [count / sum(groups) for count in groups])
+    if few and features is not None and others:
         carried = carried_knowledge(others, features, column, modelled=modelled)
         known = carried if known is None else with_others(known, carried)
     if known is None:
         raise NoModelError(f"nothing is known of {topology.name}: install numapredict again, or train here")
-    return Prior(mappings, known, column, _in_words([*([own] if own else []), *(others if few else ())]))
+    return Prior(mappings, known, column, _in_words([*filter(None, (own, regions)), *(others if few else ())]))
 
 
 def _own_gains(own: MachineGains, mappings: Sequence[Mapping], features: Array | None, default: int) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from numapredict.predictor.searching.gains_file import read_gains
 from tests.command import numapredict, refusal
 from tests.golden.schemas.__main__ import file_of
 from tests.openmp import CLANG, GCC, GFORTRAN, GXX
@@ -85,7 +86,9 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
     else:
         whole = next(region for region in captured if not region["gains"][0]["problem"])
         assert len(whole["gains"]) > 1
-        assert whole["gains"][0]["time_s"] > 0
+        base = whole["gains"][0]
+        assert base["time_s"] == pytest.approx(base["warm_s"] + whole["emptied"] * (base["emptied_s"] - base["warm_s"]))
+        assert base["emptied_s"] >= base["warm_s"] > 0
         own_s = whole["time_s"] / whole["count"]
         if len(answer["regions"]) == 1:
             gains = {gain["mapping"]: gain["speedup"] for gain in whole["gains"][1:]}
@@ -148,6 +151,18 @@ def test_replays_leave_no_file_behind(shapes: Path, tmp_path: Path) -> None:
     alone = plain([str(shapes), "work"])
     assert json.loads(answer.read_text())["regions"][0]["gains"]
     assert done.stdout.split() == alone.stdout.split()
+
+
+def test_what_regions_gained_can_be_kept_for_searches(shapes: Path, tmp_path: Path) -> None:
+    done = numapredict("regions", "--keep", str(shapes), "work", cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "data"))
+    assert done.returncode == 0
+    (file,) = (tmp_path / "data").rglob("*.regions")
+    assert f"kept what 1 of its regions gained, for searches on this computer: {file}" in done.stderr
+    (kept,) = read_gains(file)
+    assert kept.groups == ("shapes",)
+    assert kept.gains[0, kept.mappings.index(kept.default)] == 0
+    again = numapredict("regions", "--keep", "/bin/true", cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "data"))
+    assert "nothing to keep" in again.stderr
 
 
 def test_the_caller_s_number_of_threads_is_the_baseline_s(shapes: Path, tmp_path: Path) -> None:
@@ -262,6 +277,43 @@ def test_libgomp_counts_a_replay_s_threads_alone(tmp_path: Path) -> None:
     program = tmp_path / "counted"
     subprocess.run([GCC, "-fopenmp", "-I", NATIVE, "-o", program, tmp_path / "counted.c"], check=True)
     assert plain([str(program)]).stdout == "1 1\n"
+
+
+BUSY = """
+#include "threads_asleep.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int slept;
+static void *spin(void *given) {
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (given || (t.tv_sec == 0 && t.tv_nsec < 2000000));
+    slept = 1;
+    pause();
+    return NULL;
+}
+int main(int count, char **line) {
+    pthread_t thread;
+    printf("%u ", threads_asleep());
+    pthread_create(&thread, NULL, spin, NULL);
+    printf("%u ", threads_asleep());
+    printf("%d ", slept);
+    pthread_create(&thread, NULL, spin, line[0]);
+    printf("%u\\n", threads_asleep());
+    return count != 1;
+}
+"""
+
+
+def test_a_replay_waits_until_the_program_s_threads_sleep(tmp_path: Path) -> None:
+    (tmp_path / "busy.c").write_text(BUSY)
+    program = tmp_path / "busy"
+    words = [GCC, "-pthread", "-I", NATIVE, "-o", program, tmp_path / "busy.c", NATIVE / "threads_asleep.c"]
+    subprocess.run(words, check=True)
+    assert plain([str(program)]).stdout == "0 0 1 1\n"
 
 
 PARSED = """

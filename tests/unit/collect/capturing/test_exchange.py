@@ -17,6 +17,7 @@ from numapredict.collect.capturing.exchange import (
     question_of,
     variable_text,
 )
+from numapredict.collect.capturing.filling import fill_bytes
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from tests.openmp import GCC
@@ -31,7 +32,7 @@ PROGRAM = """
 #include <string.h>
 int main(void) {
     struct question q = {1, 2, 3, 4, 5, 6, 7, 0, "some/module"};
-    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, {5000, 6000}};
+    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, 1, 4, {5000, 6000}, {7000}};
     struct job j;
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
@@ -39,8 +40,9 @@ int main(void) {
         return j.answer == GO_ON ? 10 : j.answer == TRY_ANOTHER ? 11 : 12;
     fwrite(&q, sizeof q, 1, stdout);
     fwrite(&o, sizeof o, 1, stdout);
-    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u", j.answer, j.threads, j.copies, j.nodes, j.replays,
-            j.limit_ms, j.cpu[0], j.cpu[j.threads - 1], j.node[0], j.node[1]);
+    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu", j.answer, j.threads, j.copies, j.nodes,
+            j.replays, j.limit_ms, j.cpu[0], j.cpu[j.threads - 1], j.node[0], j.node[1],
+            (unsigned long)j.fill_bytes);
     return 0;
 }
 """
@@ -55,9 +57,8 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     placement = resolve(parse_label("6x2-scatter-interleave"), TOPOLOGY)
     done = subprocess.run([program], input=job_packet(placement, 3, 1.5), capture_output=True, check=True)
     nodes = placement.os_page_nodes
-    assert done.stderr.decode() == (
-        f"1 6 2 2 3 1500 cpus {placement.pus[0]} {placement.pus[5]} nodes {nodes[0]} {nodes[1]}"
-    )
+    cpus, fill = f"{placement.pus[0]} {placement.pus[5]}", fill_bytes(placement)
+    assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill}"
     for answer, code in ((go_on_packet(), 10), (go_on_packet(another=True), 11)):
         assert subprocess.run([program], input=answer, check=False).returncode == code
     question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
@@ -65,7 +66,8 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     found = outcome_of(outcome)
     assert found is not None
     assert found.times_s == pytest.approx((5e-6, 6e-6))
-    assert (found.team, found.pages, found.astray) == (7, 90, 2)
+    assert found.emptied_s == pytest.approx((7e-6,))
+    assert (found.team, found.pages, found.astray, found.awake) == (7, 90, 2, 4)
     assert found.fork_s == pytest.approx(1e-6)
     assert found.copy_s == pytest.approx(2e-6)
     assert "makes the system call" in found.problem
@@ -105,8 +107,8 @@ def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) ->
 
 def test_a_replay_with_its_pages_elsewhere_is_none() -> None:
     head = struct.pack("=IiIIQQ", 1, 0, 1, 8, 0, 0)
-    assert not outcome_of(head + struct.pack("=QQ8Q", 100, 5, *range(8))).problem  # type: ignore[union-attr]
-    found = outcome_of(head + struct.pack("=QQ8Q", 100, 6, *range(8)))
+    assert not outcome_of(head + struct.pack("=QQII16Q", 100, 5, 0, 0, *range(16))).problem  # type: ignore[union-attr]
+    found = outcome_of(head + struct.pack("=QQII16Q", 100, 6, 0, 0, *range(16)))
     assert found is not None
     assert found.problem == "6 of 100 copied pages are on other nodes than wanted: too little memory on these"
 
@@ -123,4 +125,4 @@ def test_policies_that_need_a_profile_are_not_replayed() -> None:
 
 
 def test_the_report_may_be_any_path() -> None:
-    assert variable_text("name", "/some/a;b c") == "version=1;server=name;report=/some/a;b c"
+    assert variable_text("name", "/some/a;b c") == "version=2;server=name;report=/some/a;b c"

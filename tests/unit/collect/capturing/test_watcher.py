@@ -4,6 +4,8 @@ import socket
 from collections.abc import Generator
 from pathlib import Path
 
+import pytest
+
 from numapredict.collect.capturing import exchange
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome, go_on_packet, job_packet
 from numapredict.collect.capturing.watcher import Watcher
@@ -27,8 +29,10 @@ def question(offset: int, tries_left: int = 0) -> bytes:
     return exchange._QUESTION.pack(7, offset, 2, 1_000_000, 8, 99, tries_left, b"app")
 
 
-def outcome(state: int = 1) -> bytes:
-    return exchange._OUTCOME.pack(state, 0, 3, 8, 1, 1, 1, 0, *([1_000_000] * 3), *([0] * 5))
+def outcome(state: int = 1, emptied: int = 0) -> bytes:
+    return exchange._OUTCOME.pack(
+        state, 0, 3, 8, 1, 1, 1, 0, emptied, 0, *([1_000_000] * 3), *([0] * 5), *([2_000_000] * 3), *([0] * 5)
+    )
 
 
 def connected(watcher: Watcher) -> socket.socket:
@@ -42,9 +46,9 @@ def asked(client: socket.socket, packet: bytes) -> bytes:
     return client.recv(1 << 16)
 
 
-def is_job(answer: bytes, placement: Placement) -> bool:
+def is_job(answer: bytes, placement: Placement, emptying: bool = True) -> bool:
     """Return whether an answer is a job of a placement, whatever its time limit."""
-    whole = job_packet(placement, 3, 0)
+    whole = job_packet(placement, 3, 0, emptying)
     return answer[:20] == whole[:20] and answer[24:] == whole[24:]
 
 
@@ -52,7 +56,7 @@ def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
     with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as one, connected(watcher) as other:
         assert is_job(asked(one, question(16)), PLACEMENTS[0])
         assert is_job(asked(other, question(32)), PLACEMENTS[0])  # two processes of a run at the same time
-        assert is_job(asked(one, outcome()), PLACEMENTS[1])
+        assert is_job(asked(one, outcome()), PLACEMENTS[1], emptying=False)
         assert asked(one, outcome()) == go_on_packet()
         assert asked(other, outcome(state=4)) == go_on_packet()
         assert is_job(asked(other, question(40, tries_left=1)), PLACEMENTS[0])
@@ -63,6 +67,15 @@ def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
     assert by_offset[16].replays[0].outcome.times_s == (1e-3, 1e-3, 1e-3)
     assert by_offset[32].replays[0].outcome.problem == "it took too long"
     assert by_offset[48].replays == ()  # the program ended meanwhile
+
+
+@pytest.mark.parametrize(("mean_ns", "emptying"), [(1_000_000, False), (1_020_000, False), (1_300_000, True)])
+def test_caches_are_emptied_as_long_as_it_says_something(mean_ns: int, emptying: bool, tmp_path: Path) -> None:
+    question = exchange._QUESTION.pack(7, 16, 2, mean_ns, 8, 99, 0, b"app")
+    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
+        assert is_job(asked(client, question), PLACEMENTS[0])
+        assert is_job(asked(client, outcome(emptied=3)), PLACEMENTS[1], emptying)
+    assert watcher.found[0].replays[0].outcome.emptied_s == (2e-3, 2e-3, 2e-3)
 
 
 def test_a_process_that_sends_nonsense_is_left_alone(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from numapredict.predictor.regions.choice import (
     CONFIRMING,
     MANY,
     Gain,
-    distance,
     gains_of,
     of_most_use,
     replayed,
@@ -118,11 +117,6 @@ def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates
     assert first_ones(candidate, BASELINE, "1x1-contiguous-bind") == [candidate]
 
 
-def test_times_far_apart() -> None:
-    assert distance(1.0, 4.0) == distance(4.0, 1.0) == 2
-    assert distance(math.nan, 1.0) == distance(1.0, 0.0) == math.inf
-
-
 def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:
     def outcome(label: str, turn: int) -> Outcome:
         if label == HALF:
@@ -162,6 +156,32 @@ def test_a_gain_is_over_the_baseline_before_and_after() -> None:
     assert gain.speedup == pytest.approx(1.0)
     assert gain.time_s == pytest.approx(1.5)
     assert not gain.is_sure
+
+
+def test_a_gain_is_of_instances_whose_caches_other_regions_empty() -> None:
+    made = [
+        (label, msgspec.structs.replace(took(warm_s), emptied_s=(cold_s,)))
+        for label, warm_s, cold_s in ((BASELINE, 1.0, 3.0), (HALF, 0.5, 3.5), (BASELINE, 1.0, 3.0))
+    ]
+    warm, half, cold = (gains_of(made, emptied) for emptied in (0.0, 0.5, 1.0))
+    assert [gains[1].speedup for gains in (warm, half, cold)] == pytest.approx([2.0, 1.0, 3 / 3.5])
+    assert [gain.time_s for gain in half] == pytest.approx([2.0, 2.0])
+    assert [(gain.warm_s, gain.emptied_s) for gain in half] == [(1.0, 3.0), (0.5, 3.5)]
+
+
+def test_the_baseline_s_own_instances_say_how_empty_the_caches_are() -> None:
+    def last_gain(mean_s: float) -> list[str]:
+        choices = replayed(msgspec.structs.replace(region(), mean_s=mean_s), PRIOR, 0, TOPOLOGY, candidates=1)
+        made = []
+        with contextlib.suppress(StopIteration):
+            made.append(next(choices).mapping.label)
+            while True:
+                warm_s, cold_s = (1.0, 3.0) if made[-1] == BASELINE else (0.5, 9.0)
+                made.append(choices.send(Outcome((warm_s,), 8, emptied_s=(cold_s,))).mapping.label)
+        return made
+
+    assert len(last_gain(1.0)) == 3 + 2 * CONFIRMING  # the other mapping gains while caches are warm
+    assert len(last_gain(3.0)) == 3
 
 
 def test_replays_that_were_cut_off_count_as_far_as_they_came() -> None:

@@ -16,7 +16,8 @@ BASELINE, HALF, SPREAD = "8x2-contiguous-first-touch", "4x1-contiguous-bind", "8
 
 def region(line: int, time_s: float, *gains: Gain, ratio: float | None = None, problem: str = "") -> ReplayedRegion:
     place = Place("app", 16, (Frame("solve", "app.c", line),))
-    return ReplayedRegion("solve", "app", 16, 10, time_s, time_s / 10, 8, place, 2, 0.1, gains, ratio, problem)
+    words = ("solve", "app", 16, 10, time_s, time_s / 10, 8, place, 2, 0.1)
+    return ReplayedRegion(*words, gains, ratio, problem, emptied=0.4)
 
 
 SURE = Gain(HALF, 0.5, 2.0, 1.9, 3)
@@ -49,7 +50,7 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
     assert "90% of the time in regions was replayed: 2 regions of 3" in text
     assert "the program itself took 12.00 s, the replays 2.00 s" in text
     first, second = (next(line for line in text.splitlines() if f"app.c:{number}" in line) for number in (5, 9))
-    assert first.split()[2:] == ["60%", "10", "0.97", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
+    assert first.split()[2:] == ["60%", "10", "0.97", "40%", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
     assert "as it is" in second
     assert f"{SPREAD} 1.10x once" in second
     assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text

@@ -1,0 +1,65 @@
+"""No program behaves otherwise under `numapredict regions`: many kinds of regions, several a run, on both runtimes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.command import numapredict
+from tests.openmp import CLANG, GCC
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="no gcc or clang"),
+]
+SOURCES = Path(__file__).parent / "capturing"
+PROGRAMS = ("numerics", "dealings")
+
+# Kinds of regions that are in one run, and what may be said of them instead of a replay.
+SEEN_OUTSIDE = frozenset(
+    f"it makes the system call {call}, whose effects would be seen outside" for call in ("write", "clone", "tgkill")
+)
+RUNS: dict[str, frozenset[str]] = {
+    "cg mg is lu ep": frozenset(),
+    "bfs nw hotspot lulesh": frozenset(),
+    "depend sections teams": frozenset(),
+    "jumps recursive sleepy keyed heap": frozenset(),
+    "buffered mapped partner two_masters profiled forks": frozenset(),
+    "files pipes fork_inside raised": SEEN_OUTSIDE,
+    "locks": frozenset({"it ended by SIGSEGV"}),  # of LLVM's runtime, which forgets its locks in a fork
+}
+
+DEALINGS = {"jumps", "buffered", "files"}  # the first words of runs of dealings.c
+
+
+@pytest.fixture(scope="module", params=[GCC, CLANG])
+def kinds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(Path(request.param).name)
+    options = ("-g", "-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror")
+    for name in PROGRAMS:
+        subprocess.run([request.param, *options, "-o", folder / name, SOURCES / f"{name}.c"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("words", RUNS)
+def test_no_replay_is_seen_in_what_a_program_does(words: str, kinds: Path, tmp_path: Path) -> None:
+    alone, replayed = tmp_path / "alone", tmp_path / "replayed"
+    for folder in (alone, replayed):
+        folder.mkdir()
+    command = [str(kinds / PROGRAMS[words.split(maxsplit=1)[0] in DEALINGS]), *words.split()]
+    plain = subprocess.run(command, cwd=alone, capture_output=True, text=True, check=False)
+    done = numapredict("regions", "--seconds", "20", "-o", "../answer.json", *command, cwd=replayed)
+    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) != ("", 0)
+    files = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in (alone, replayed)]
+    assert files[0] == files[1]
+    regions = json.loads((tmp_path / "answer.json").read_text())["regions"]
+    captured = [region for region in regions if region["gains"]]
+    assert captured
+    problems = {region["gains"][0]["problem"] for region in captured} - {""}
+    assert problems <= (RUNS[words] if words != "locks" or "gcc" not in kinds.name else frozenset())
+    if words == "files pipes fork_inside raised":
+        assert problems
+    elif words != "locks":
+        assert any(len(region["gains"]) > 1 for region in captured)

@@ -1,0 +1,35 @@
+"""What an instance takes by its replays, between warm caches and empty ones."""
+
+import math
+
+import pytest
+
+from numapredict.collect.capturing.exchange import Outcome
+from numapredict.collect.capturing.replay_time import distance, emptied_share, time_of
+
+BOTH = Outcome((1.0, 0.9, 1.2), emptied_s=(3.0, 2.0, 2.9))
+
+
+def test_a_time_lies_between_the_medians_of_both() -> None:
+    assert [time_of(BOTH, share) for share in (0, 0.5, 1)] == pytest.approx([1.0, 1.95, 2.9])
+    assert time_of(Outcome((1.0,), emptied_s=(0.5,)), 1) == 1.0
+    assert time_of(Outcome((1.0,)), 1) == 1.0
+    assert math.isnan(time_of(Outcome(())))
+    assert math.isnan(time_of(Outcome((1.0,), problem="it took too long")))
+
+
+@pytest.mark.parametrize(("own_s", "share"), [(0.5, 0.0), (1.0, 0.0), (1.02, 0.0), (1.95, 0.5), (2.9, 1.0), (5.0, 1.0)])
+def test_the_run_s_own_mean_says_which_share_of_the_caches_is_emptied(own_s: float, share: float) -> None:
+    assert emptied_share([BOTH], own_s) == pytest.approx(share)
+    assert emptied_share([BOTH, BOTH, Outcome((), problem="it took too long")], own_s) == pytest.approx(share)
+
+
+def test_without_replays_after_emptied_caches_or_without_a_difference_none_is() -> None:
+    assert emptied_share([Outcome((1.0,)), BOTH], 2.0) == 0
+    assert emptied_share([Outcome((1.0,), emptied_s=(1.02,))], 2.0) == 0
+    assert emptied_share([], 2.0) == 0
+
+
+def test_times_far_apart() -> None:
+    assert distance(1.0, 4.0) == distance(4.0, 1.0) == 2
+    assert distance(math.nan, 1.0) == distance(1.0, 0.0) == math.inf
