@@ -39,7 +39,7 @@ def test_replayed_gains_are_as_they_were_and_the_others_are_expected() -> None:
     row = gains_over_default(region((BASELINE, 1.0), (HALF, 2.0), (BOUND, None)), PRIOR)
     assert row is not None
     assert row[:2].tolist() == [0.0, 1.0]
-    assert row[3] == pytest.approx(-1.0, abs=0.3)  # as the program that gains by half of the threads, too
+    assert row[3] == pytest.approx(-1.0, abs=0.4)  # as the program that gains by half of the threads, too
     assert gains_over_default(region((BASELINE, 1.0)), PRIOR) is None
     assert gains_over_default(region((HALF, 1.0), (SPREAD, 2.0)), PRIOR) is None  # another baseline than the default
     assert gains_over_default(region((BASELINE, None)), PRIOR) is None
