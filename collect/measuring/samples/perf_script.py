@@ -26,7 +26,8 @@ ACCESS = np.dtype(
 
 _LINE = re.compile(
     r"\s*(-?\d{1,10})\s+\[(\d{1,6})\]\s+(\d{1,12}\.\d{1,9}):\s+(\d{1,18})\s+(\S.{0,200}?):\s+"
-    r"([0-9a-f]{1,16})\s+([0-9a-f]{1,16})(?:\s+\|[^\n]{0,300}?)?\s+(\d{1,18})\s+([0-9a-f]{1,16})\s*"
+    r"([0-9a-f]{1,16})\s+([0-9a-f]{1,16})(?:\s+\|[^\n]{0,300}?)?\s+(\d{1,18})\s+([0-9a-f]{1,16})\s*",
+    re.ASCII,
 )
 _KERNEL = 1 << 63  # where the kernel's half of the addresses begins
 _MOST_STRANGE = 0.01
