@@ -4,12 +4,14 @@ A computer without PEBS or IBS samples page faults instead, which have addresses
 """
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.measuring.samples.perf_script import Accesses
+from numapredict.collect.measuring.samples.selftest import doubt_of_samples
 from numapredict.collect.measuring.samples.served import CACHE, LOCAL, REMOTE
 from numapredict.collect.measuring.samples.source import Events, PerfSamples
 from numapredict.collect.program import program_as_typed
@@ -18,24 +20,31 @@ from numapredict.predictor.variables.accesses import accesses_of
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.profiling import profiled
 from tests.openmp import GCC
-from tests.perf_data import source, with_sources
+from tests.perf_data import source as source_of
+from tests.perf_data import with_sources
+from tests.samples import topology_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="no gcc")]
 SOURCES = Path(__file__).parent / "variables"
 EVENTS = Events(("page-faults:u",), "page-faults", "page-faults", ("-c", "1"))
-GIVEN = ((12, source(0x2 | 0x8, 0x1)), (300, source(0x2 | 0x80, 0xD)), (700, source(0x2 | 0x100, 0xD, remote=1)))
+GIVEN = (
+    (12, source_of(0x2 | 0x8, 0x1)),
+    (300, source_of(0x2 | 0x80, 0xD)),
+    (700, source_of(0x2 | 0x100, 0xD, remote=1)),
+)
 """What samples are given in turn: served by L1, by local memory, by remote memory."""
 
 
 class Given(PerfSamples):
     """Page faults, with the sources and latencies of loads."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Sequence[tuple[int, int]] = GIVEN) -> None:
         super().__init__(events=EVENTS)
+        self.given = given
         self.samples = 0
 
     def read(self, file: Path) -> Accesses:
-        self.samples = with_sources(file, GIVEN)
+        self.samples = with_sources(file, self.given)
         return super().read(file)
 
 
@@ -65,6 +74,26 @@ def test_accesses_of_a_profiled_run_come_to_their_variables(
     assert every.samples <= taken.samples  # the others are in the kernel's half
     assert every.lpi_numa == pytest.approx(700 / 3, rel=0.05)  # "an instruction" is a page fault here
     assert sum(one.samples for one in each if one is not None) >= 0.8 * every.samples
+
+
+@pytest.mark.parametrize(
+    ("given", "reasons"),
+    [
+        (GIVEN[:2], ()),
+        (GIVEN[::2], ("it calls 100% of node 0's local loads remote",)),
+        (GIVEN[:1], ("that memory served them",)),
+    ],
+)
+def test_samples_are_believed_only_if_they_tell_what_served_known_loads(
+    given: Sequence[tuple[int, int]], reasons: Sequence[str], tmp_path: Path
+) -> None:
+    here, source = topology_of((1,)), Given(given)
+    doubt = doubt_of_samples(source, here, tmp_path)
+    assert (doubt == "") == (not reasons)
+    assert all(reason in doubt for reason in reasons)
+    # The verdict is kept: it is not tested again.
+    source.samples = 0
+    assert (doubt_of_samples(source, here, tmp_path), source.samples) == (doubt, 0)
 
 
 def test_a_program_under_perf_ends_as_without_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import msgspec
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.measuring.counters.perf.processor import processor_of
-from numapredict.collect.measuring.counters.perf.refusal import permission_refusal
+from numapredict.collect.measuring.counters.perf.refusal import paranoid_level, permission_refusal, remedies
 from numapredict.collect.measuring.counters.source import Obstacle
 from numapredict.collect.measuring.samples.perf_script import FIELDS, Accesses, read_script
 from numapredict.collect.placing.launcher import launcher_command
@@ -26,6 +26,7 @@ _THIS_COMPUTER = Path("/")
 _DEVICES = "sys/bus/event_source/devices"
 _RATE = ("-F", "499")  # samples a second and thread, 499 of them so that no loop keeps step
 _TRIAL_TIMEOUT_S = 20.0
+_KERNEL_ALLOWED = 1  # kernel.perf_event_paranoid
 _ENV = ("env", "-u", "LD_PRELOAD", "PERF_CONFIG=/dev/null")  # neither our library nor the user's settings for perf
 _INSTALL = "install perf: linux-perf (Debian), linux-tools-generic (Ubuntu), perf (Fedora, Red Hat)"
 
@@ -58,7 +59,7 @@ def events_of(root: Path) -> Events | None:
 class PerfSamples:
     """perf's memory sampling as a source; in tests ``root`` replaces /, and ``events`` those of the processor."""
 
-    name = "perf-samples"
+    name = "samples"
 
     def __init__(self, root: Path = _THIS_COMPUTER, events: Events | None = None) -> None:
         self._root = root
@@ -81,7 +82,9 @@ class PerfSamples:
             with work_folder() as folder:
                 self._try(folder / "trial")
         except (CounterError, MissingNativePartError) as error:
-            return Obstacle(str(error), () if os.geteuid() == 0 else ("sudo sysctl kernel.perf_event_paranoid=-1",))
+            # IBS samples the kernel, too, before Linux 6.14, which level 2 forbids.
+            forbidden = os.geteuid() != 0 and (paranoid_level(self._root) or 0) > _KERNEL_ALLOWED
+            return Obstacle(str(error), remedies(_KERNEL_ALLOWED)[1:] if forbidden else ())
         return None
 
     def command(self, command: Sequence[str], variables: Variables[str, str], file: Path) -> tuple[str, ...]:

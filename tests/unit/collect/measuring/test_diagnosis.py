@@ -44,7 +44,7 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     alone = Verdict(passed=True, factor=1.0, remote_tested=False)
     wrong = Verdict(passed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it counts 9%"))
     base = diagnose(topology_of(), [])
-    samples = Examined(name="perf-samples", verdict=msgspec.structs.replace(good, controllers=None))
+    samples = Examined(name="samples", verdict=msgspec.structs.replace(good, controllers=None))
     sources = (
         Examined(name="wrong", verdict=wrong),
         Examined(name="failed", failure="it broke"),
@@ -65,7 +65,7 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "tested by a local load (there is no remote node here)",
         "",
         "samples of memory accesses, for numapredict variables",
-        "perf-samples passed: it tells what served loads, tested by local and remote loads",
+        "samples  passed: it tells what served loads, tested by local and remote loads",
         "",
         "measurements here use good",
     ]
