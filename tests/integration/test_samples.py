@@ -76,6 +76,22 @@ def test_accesses_of_a_profiled_run_come_to_their_variables(
     assert sum(one.samples for one in each if one is not None) >= 0.8 * every.samples
 
 
+def test_arrays_at_the_same_address_have_their_own_accesses(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    subprocess.run([GCC, "-g", "-O2", "-fopenmp", str(SOURCES / "reused_memory.c"), "-o", str(program)], check=True)
+    ran = profiled(program_as_typed((str(program),)), 2, tmp_path, PerfSamples(events=EVENTS))
+    assert ran.samples is not None
+    found = found_in(ran.profile, Modules(build_ids=ran.profile.build_ids))
+    (start,) = {part.start for one in found for part in one.ranges}
+    each, _ = accesses_of(found, ran.profile, ran.samples, host_topology(), None)
+    of = {one.name: accesses for one, accesses in zip(found, each, strict=True)}
+    assert set(of) == {"before", "after"}
+    inside = (ran.samples.rows["address"] >= start) & (ran.samples.rows["address"] < start + 1024 * 4096)
+    taken = [accesses.samples for accesses in of.values() if accesses is not None]
+    assert all(samples >= 1024 for samples in taken)
+    assert sum(taken) >= 0.95 * int(inside.sum())
+
+
 @pytest.mark.parametrize(
     ("given", "reasons"),
     [
