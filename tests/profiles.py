@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 MAGIC = 0x31464F525050554E
 SAMPLE = "<I2H3I2Hd"
-RANGE_BYTES, HEADER_BYTES = 96, 104
+RANGE_BYTES, HEADER_BYTES = 120, 112
 
 
 def profile_bytes(
@@ -25,10 +25,11 @@ def profile_bytes(
         fields = {
             "site": site, "offset": 64 * site, "bytes": pages * 4096, "pages": pages,
             "first_sample": count, "samples": len(sampled), "first_first": site - 1, "firsts": 1,
+            "start": site << 32, "since_ns": 10**9, "until_ns": 0,
             "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "stands_for": 1, "watched": 0, "written": 0,
         }  # fmt: skip
         fields |= _changed(changes, "range_")
-        records += struct.pack("<8Q8I", *fields.values())
+        records += struct.pack("<11Q8I", *fields.values())
         first = {
             "page": 0,
             "pages": min(pages, 2**32 - 1),
@@ -56,13 +57,13 @@ def profile_bytes(
         + b"\xab" * 32
     )
     header = {
-        "magic": MAGIC, "version": 3, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
+        "magic": MAGIC, "version": 4, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
         "regions": 1, "modules": 1, "placed": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
         "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
-        "waits": int(wait["touches"] > 0),
+        "waits": int(wait["touches"] > 0), "pid": 77,
     }  # fmt: skip
     header |= _changed(changes, "header_")
-    return struct.pack("<Q8I8Q", *header.values()) + records + samples + firsts + stack + tail + text
+    return struct.pack("<Q8I9Q", *header.values()) + records + samples + firsts + stack + tail + text
 
 
 def _changed(changes: dict[str, int], prefix: str) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """The native probe: what it is asked, and its answer.
 
-The contract of its arguments and its line of JSON is in native/probe/main.c; this is its only user.
+The contract of its arguments and its line of JSON is in native/probe/main.c.
+collect/measuring/samples/selftest.py asks it for latencies, too.
 """
 
 from collections.abc import Callable, Sequence

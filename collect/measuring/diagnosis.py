@@ -12,6 +12,8 @@ from numapredict.collect.host.facts.facts import facts
 from numapredict.collect.measuring.counters.calibration import Examined, examine, write_calibrations
 from numapredict.collect.measuring.counters.source import CounterSource
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
+from numapredict.collect.measuring.samples.selftest import examined_samples
+from numapredict.collect.measuring.samples.source import PerfSamples
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 
@@ -20,7 +22,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a computer, as `--json` prints it.
 
     ``allocation`` is None where this process may use all of the computer, or where the kernel does not report it.
-    ``counters`` is the name of the source that measurements will use, None for none; ``sources`` the state of all.
+    ``counters`` is the name of the source that measurements will use, None for none; ``sources`` the state of all;
+    ``memory_samples`` that of perf's samples of memory accesses, for `variables`.
     """
 
     machine: str
@@ -30,6 +33,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...]
     counters: str | None
     sources: tuple[Examined, ...]
+    memory_samples: Examined
 
 
 def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
@@ -37,7 +41,8 @@ def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
     found = facts()
     with MeasurementLock().take():
         examined = examine(sources, topology)
-    write_calibrations(cache_folder(), topology, examined)
+        samples = examined_samples(PerfSamples(), topology)
+    write_calibrations(cache_folder(), topology, (*examined, samples))
     given = allocation(topology)
     return Diagnosis(
         machine=topology.name,
@@ -47,6 +52,7 @@ def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
         facts=found,
         counters=next((source.name for source in examined if source.passed), None),
         sources=examined,
+        memory_samples=samples,
     )
 
 
@@ -69,6 +75,11 @@ def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     lines += ["", "this computer (! disturbs measuring)", *facts_in_words(diagnosis.facts), "", "counters"]
     for source in diagnosis.sources:
         lines += _source_lines(source)
+    lines += [
+        "",
+        "samples of memory accesses, for numapredict variables",
+        *_source_lines(diagnosis.memory_samples, "sample"),
+    ]
     if diagnosis.counters is not None:
         lines += ["", f"measurements here use {diagnosis.counters}"]
     else:
@@ -76,14 +87,17 @@ def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _source_lines(source: Examined) -> Iterator[str]:
+def _source_lines(source: Examined, counts: str = "count") -> Iterator[str]:
     """Yield one source's state: trusted or not, why, and the commands that would help, least privilege first."""
     verdict = source.verdict
     if verdict is not None and verdict.passed:
         tested = "local and remote loads" if verdict.remote_tested else "a local load (there is no remote node here)"
-        yield f"  {source.name:8} passed: it counts {verdict.factor:.2f} bytes for each one moved, tested by {tested}"
+        what = (
+            f"counts {verdict.factor:.2f} bytes for each one moved" if counts == "count" else "tells what served loads"
+        )
+        yield f"  {source.name:8} passed: it {what}, tested by {tested}"
     elif source.obstacle is not None:
-        yield f"  {source.name:8} cannot count here: {source.obstacle.reason}"
+        yield f"  {source.name:8} cannot {counts} here: {source.obstacle.reason}"
         for remedy in source.obstacle.remedies:
             yield f"  {'':8} -> {remedy}"
     else:

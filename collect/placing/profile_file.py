@@ -4,6 +4,7 @@ The file's contract is native/placement/profile/profile_file.h; this is its only
 all values are checked before use.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from numapredict.collect.host.bounded_file import open_regular
 from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
-VERSION = 3
+VERSION = 4
 MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/process/settings.h
@@ -31,7 +32,7 @@ _HEADER = np.dtype(
         ("placed", "<u4"),
         *(
             (name, "<u8")
-            for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits")
+            for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits", "pid")
         ),
     ]
 )
@@ -39,7 +40,19 @@ _RANGE = np.dtype(
     [
         *(
             (name, "<u8")
-            for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_first", "firsts")
+            for name in (
+                "site",
+                "offset",
+                "bytes",
+                "pages",
+                "first_sample",
+                "samples",
+                "first_first",
+                "firsts",
+                "start",
+                "since_ns",
+                "until_ns",
+            )
         ),
         *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "stands_for", "watched", "written")),
     ]
@@ -92,7 +105,8 @@ class ProfiledRange:
     of its parts, in page order; a part's pages before the one that was ``touched`` count to the part before. Parts
     without one were not touched, or not awaited. ``watched`` pages were protected for writes alone, for a moment in a
     region, and ``written`` of them were written then. ``waits`` counts its touches by how long they were waited for, in
-    bins that begin at WAIT_BEGINS_S. Of a site whose ranges are freed soon, each ``stands_for`` so many.
+    bins that begin at WAIT_BEGINS_S. Of a site whose ranges are freed soon, each ``stands_for`` so many. It was at the
+    address ``start`` from ``since_s`` to ``until_s`` of CLOCK_MONOTONIC, to the end where that is infinite.
     """
 
     kind: int
@@ -109,6 +123,9 @@ class ProfiledRange:
     watched: int = 0
     written: int = 0
     stands_for: int = 1
+    start: int = 0
+    since_s: float = 0.0
+    until_s: float = math.inf
     firsts: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, FIRST))
     waits: npt.NDArray[np.int64] = field(default_factory=_NO_WAITS.copy)
 
@@ -125,7 +142,7 @@ class Profile:
     ``armed`` counts the pages that were watched, ``touched`` those of them that were touched, ``dropped`` the samples
     without room; ``time_s`` is the run's time inside parallel regions. ``stacks`` and ``regions`` (their functions) are
     numbered from 1 on; ``build_ids`` has those of the modules, in hexadecimal, by path. ``placed`` says whether pages
-    went elsewhere than first touch puts them.
+    went elsewhere than first touch puts them; ``pid`` is the process that was profiled.
     """
 
     slots: int
@@ -140,6 +157,7 @@ class Profile:
     regions: tuple[CodePlace, ...] = ()
     build_ids: Mapping[str, str] = field(default_factory=dict)
     placed: bool = False
+    pid: int = 0
 
 
 def read_profile(path: Path) -> Profile:
@@ -225,6 +243,7 @@ def parse_profile(data: bytes) -> Profile:
             if path and record["build_id_bytes"]
         },
         placed=bool(header["placed"]),
+        pid=int(header["pid"]),
     )
 
 
@@ -294,6 +313,9 @@ def _range(
         watched=int(record["watched"]),
         written=int(record["written"]),
         stands_for=int(record["stands_for"]),
+        start=int(record["start"]),
+        since_s=int(record["since_ns"]) * 1e-9,
+        until_s=int(record["until_ns"]) * 1e-9 or math.inf,
     )
 
 

@@ -217,4 +217,10 @@ def _cut(known: ProfiledRange, first: int, end: int, profile: Profile) -> Profil
     """Return the pages of a range from one to before another, with the first touches of the parts that begin there."""
     page = known.firsts["page"]
     inside = known.firsts[(page + known.firsts["pages"] > first) & (page < end)]
-    return replace(known, pages=max(end - first, 1), size_bytes=(end - first) * profile.page_bytes, firsts=inside)
+    return replace(
+        known,
+        pages=max(end - first, 1),
+        size_bytes=(end - first) * profile.page_bytes,
+        start=known.start + first * profile.page_bytes,
+        firsts=inside,
+    )

@@ -10,6 +10,8 @@ import msgspec
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import require_room
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.measuring.samples.perf_script import Accesses
+from numapredict.collect.measuring.samples.source import PerfSamples
 from numapredict.collect.placement import Placement, ThreadSlot
 from numapredict.collect.placing.placed_run_outcome import exit_and_signal
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
@@ -19,15 +21,16 @@ from numapredict.collect.placing.start import start_of
 from numapredict.collect.program import Program
 from numapredict.collect.space import placement_if_any
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import UnrunnableProgramError
+from numapredict.native.errors import CounterError, UnrunnableProgramError
 
 
 class ProfiledRun(msgspec.Struct, frozen=True):
-    """A profiled run: the profile with the most samples, its exit code as a shell reports it, and remarks."""
+    """A profiled run: the profile with the most samples, its exit code as a shell reports it, remarks, accesses."""
 
     profile: Profile
     exit_code: int
     notes: tuple[str, ...]
+    samples: Accesses | None = None
 
 
 def baseline(threads: int, topology: Topology) -> Mapping:
@@ -36,9 +39,10 @@ def baseline(threads: int, topology: Topology) -> Mapping:
     return Mapping(threads, nodes, "contiguous", nodes, "first-touch")
 
 
-def profiled(program: Program, threads: int, folder: Path) -> ProfiledRun:
-    """Run the program and return its profile; its output is discarded, as that of all runs that are only measured.
+def profiled(program: Program, threads: int, folder: Path, source: PerfSamples | None = None) -> ProfiledRun:
+    """Run the program, under perf where a source is given, and return its profile.
 
+    Its output is discarded, as that of all runs that are only measured.
     Raises UnrunnableProgramError where it cannot start, cannot be profiled, or leaves no profile.
     """
     wanted = folder / "profile"
@@ -50,8 +54,13 @@ def profiled(program: Program, threads: int, folder: Path) -> ProfiledRun:
         )
     # Threads that share a core and wait by spinning take each other's time.
     waiting = {"OMP_WAIT_POLICY": "passive"} if len(set(placement.pus)) < threads else {}
+    command, environment = start.command, waiting | start.environment
+    if source is not None:
+        own = {name: value for name, value in os.environ.items() if environment.get(name) == value}
+        changed = {name: value for name, value in environment.items() if name not in own or name == "LD_PRELOAD"}
+        command, environment = source.command(command, changed, folder / "samples"), own
     try:
-        ending = run_process(start.command, waiting | start.environment, program.directory, math.inf, start.cpus)
+        ending = run_process(command, environment, program.directory, math.inf, start.cpus)
     except (OSError, ValueError) as error:
         raise cannot_start(program.command[0], error) from None
     profiles = [read_profile(path) for path in processes_files(wanted) if path.stat().st_size and is_profile(path)]
@@ -66,8 +75,14 @@ def profiled(program: Program, threads: int, folder: Path) -> ProfiledRun:
         notes.append(f"{len(profiles)} of its processes had parallel regions: this is the one with the most samples")
     if ending.reason:
         notes.append(f"the program failed: {ending.reason}")
+    samples = None
+    if source is not None:
+        try:
+            samples = source.read(folder / "samples")
+        except CounterError as error:
+            notes.append(f"memory accesses were sampled, but not read: {error}")
     return ProfiledRun(
-        max(profiles, key=lambda one: len(one.samples)), exit_and_signal(ending.exit_code)[0], tuple(notes)
+        max(profiles, key=lambda one: len(one.samples)), exit_and_signal(ending.exit_code)[0], tuple(notes), samples
     )
 
 

@@ -42,7 +42,7 @@ def requests_of(touches: Touches, home: Numbers, nodes: PageNodes, each: float) 
     by_node = np.bincount(at[known], weight[known], len(names)) + beside * float(weight[~known].sum())
     near = np.where(known, at == thread[touches.slot], beside[thread[touches.slot]])
     local = float((weight * near).sum())
-    return _requests(names.tolist(), by_node.tolist(), local, float(weight.sum()) - local)
+    return requests(names.tolist(), by_node.tolist(), local, float(weight.sum()) - local)
 
 
 def all_requests(each: Sequence[Requests]) -> Requests | None:
@@ -50,10 +50,11 @@ def all_requests(each: Sequence[Requests]) -> Requests | None:
     if not each:
         return None
     by_node = [sum(served) for served in zip(*(one.by_node for one in each), strict=True)]
-    return _requests(each[0].nodes, by_node, sum(one.local for one in each), sum(one.remote for one in each))
+    return requests(each[0].nodes, by_node, sum(one.local for one in each), sum(one.remote for one in each))
 
 
-def _requests(nodes: Sequence[int], by_node: Sequence[float], local: float, remote: float) -> Requests:
+def requests(nodes: Sequence[int], by_node: Sequence[float], local: float, remote: float) -> Requests:
+    """Return the requests that so many of ``by_node`` serve, rounded."""
     total = sum(by_node)
     return Requests(
         local=max(round(local, 3), 0.0),

@@ -8,9 +8,12 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.binding import mapping_on, threads_asked
+from numapredict.collect.host.cache import cache_folder
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.measuring.samples.selftest import doubt_of_samples
+from numapredict.collect.measuring.samples.source import PerfSamples
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.profile_file import Profile, read_profile
@@ -20,8 +23,10 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UsageError
+from numapredict.predictor.variables.accesses import accesses_of
 from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
+from numapredict.predictor.variables.memory_accesses import MemoryAccesses
 from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
 from numapredict.predictor.variables.planning import builds_in, planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
@@ -81,9 +86,20 @@ def ask(question: Question) -> Variables:
         )
     program = program_as_typed(question.command)
     threads = _threads(question, mapping, topology)
+    source, doubts = None, tuple[str, ...]()
+    if question.machine is None:
+        source, doubts = _source(topology)
     with work_folder() as folder, doing(f"profiling {program.name} with {counted(threads, 'thread')}"):
-        ran = profiled(program, threads, folder)
+        ran = profiled(program, threads, folder, source)
+    ran = msgspec.structs.replace(ran, notes=(*ran.notes, *doubts))
     return _answer(question, ran, topology, placement, Modules(build_ids=ran.profile.build_ids))
+
+
+def _source(topology: Topology) -> tuple[PerfSamples | None, tuple[str, ...]]:
+    """Return what samples memory accesses here, if it is to be believed; else a note that says why not."""
+    source = PerfSamples()
+    doubt = doubt_of_samples(source, topology, cache_folder())
+    return (None, (f"the processor did not sample memory accesses: {doubt}",)) if doubt else (source, ())
 
 
 def _threads(question: Question, mapping: Mapping | None, topology: Topology) -> int:
@@ -116,6 +132,7 @@ def _answer(
             f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
         )
     pairs: Sequence[Judged] = judged(found, profile, modules, nodes)
+    pairs, accesses, unlike = _with_accesses(pairs, ran, topology, nodes)
     severity: Severity = "share of touches"
     together, untimed = None, tuple[str, ...]()
     if question.time:
@@ -144,6 +161,7 @@ def _answer(
         region_time_s=profile.time_s,
         touches=seen,
         severity=severity,
+        accesses=accesses,
         time=together,
         nodes=None if nodes is None else nodes.of_thread,
         requests=all_requests([one.requests for one in variables if one.requests is not None]),
@@ -153,11 +171,29 @@ def _answer(
         regions=all_regions(found, profile, modules, nodes),
         notes=(
             *ran.notes,
+            *unlike,
             *untimed,
             *unplanned,
             *_notes(profile, variables, seen, nodes, modules.thread_locals(profile.build_ids)),
         ),
     )
+
+
+def _with_accesses(
+    pairs: Sequence[Judged], ran: ProfiledRun, topology: Topology, nodes: PageNodes | None
+) -> tuple[Sequence[Judged], MemoryAccesses | None, tuple[str, ...]]:
+    """Return the variables with the accesses that were sampled, those of all, and a note if they are of another run."""
+    if ran.samples is None:
+        return pairs, None, ()
+    if nodes is not None and not nodes.seen:
+        return (
+            pairs,
+            None,
+            ("the processor's samples are of the run as it was, not of this mapping: they are left out",),
+        )
+    each, every = accesses_of([found for found, _ in pairs], ran.profile, ran.samples, topology, nodes)
+    judged_so = zip(pairs, each, strict=True)
+    return [(found, msgspec.structs.replace(one, accesses=own)) for (found, one), own in judged_so], every, ()
 
 
 def _fitting(slots: int, topology: Topology) -> Mapping:

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
+from numapredict.predictor.variables.memory_accesses import MemoryAccesses
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.time_cost import WORTH_TIME
@@ -27,6 +28,8 @@ def variables_in_words(answer: Variables) -> str:
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
     if answer.requests is not None:
         lines += [f"  all touches: {requests_in_words(answer.requests)}", ""]
+    if answer.accesses is not None:
+        lines += [*_accesses(answer.accesses, answer.lpi_worth), ""]
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
@@ -173,8 +176,28 @@ def _facts(one: Variable) -> list[str]:
         ]
     if one.requests is not None:
         lines.append(_fact("served", requests_in_words(one.requests)))
+    if one.accesses is not None:
+        lines.append(_fact("accesses", f"{requests_in_words(one.accesses.requests)}{_latency(one.accesses)}"))
     lines.append(_fact("what would help", one.remedy.text))
     return lines
+
+
+def _accesses(accesses: MemoryAccesses, worth: float) -> list[str]:
+    """Return what the processor sampled of the whole program, and what HPCToolkit would say of it."""
+    said = (
+        f"accesses, sampled by the processor: {requests_in_words(accesses.requests)}, of {accesses.samples} samples"
+        f"{_latency(accesses)}"
+    )
+    if accesses.lpi_numa is not None:
+        compared = "above" if accesses.lpi_numa > worth else "not above"
+        said += f"; {compared} {worth:g}, from which on HPCToolkit calls placement worth a change"
+    return [textwrap.fill(said, _WIDTH, initial_indent="  ", subsequent_indent="    ")]
+
+
+def _latency(accesses: MemoryAccesses) -> str:
+    remote = f"; remote ones take {accesses.remote_cycles:.0f} cycles" if accesses.remote_cycles is not None else ""
+    lpi = f"; lpi_NUMA {accesses.lpi_numa:.3f} cycles an instruction" if accesses.lpi_numa is not None else ""
+    return remote + lpi
 
 
 def requests_in_words(requests: Requests) -> str:

@@ -40,8 +40,8 @@ COMMANDS = (GUIDE / "commands.md").read_text()
 TROUBLESHOOTING = (GUIDE / "troubleshooting.md").read_text()
 DESCRIBED = {name: load_description(name) for name in machine_names()}
 
-COUNTERS = "collect/measuring/counters/"
-"""Its errors are not in troubleshooting: the answer goes on without counters, and `doctor` says what to do."""
+COUNTERS = ("collect/measuring/counters/", "collect/measuring/samples/")
+"""Their errors are not in troubleshooting: the answer goes on without counters, and `doctor` says what to do."""
 
 # The other sources of errors that troubleshooting quotes no message of, and why.
 UNNAMED = {

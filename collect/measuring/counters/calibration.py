@@ -90,7 +90,7 @@ def calibrated_source(sources: Sequence[CounterSource], topology: Topology, fold
         if source.obstacle() is not None:
             continue
         tested = known.get(source.name)
-        if tested is None or _is_old(tested):
+        if tested is None or is_old(tested):
             tested = known[source.name] = _examined(source, topology)
             fresh = True
         if tested.verdict is not None and tested.verdict.passed:
@@ -135,7 +135,7 @@ def _examined(source: CounterSource, topology: Topology) -> Examined:
         return Examined(name=source.name, failure=str(error))
 
 
-def _is_old(tested: Examined) -> bool:
+def is_old(tested: Examined) -> bool:
     """Return whether to test a source again: without a verdict, or when its failure is old enough."""
     return tested.verdict is None or not (tested.verdict.passed or 0 <= time.time() - tested.tested_s < RETRY_S)
 

@@ -57,6 +57,8 @@ struct known_range *known_add(struct range *range) {
         .pages = (range->end - range->start) / PAGE_BYTES,
         .slot = range->slot,
         .order = range->order,
+        .start = range->start,
+        .since_ns = system_now_ns(),
         .kind = range->kind,
         .stands_for = 1,
     };
@@ -64,7 +66,6 @@ struct known_range *known_add(struct range *range) {
     k->start = range->start;
     k->end = range->end;
     k->live = range;
-    k->since_ns = system_now_ns();
     range->profile = ++count;
     changed = true;
     return k;
@@ -75,6 +76,7 @@ void known_remove(struct range *range) {
     if (number == 0)
         return;
     known_at_number(number - 1)->live = NULL;
+    known_at_number(number - 1)->file.until_ns = system_now_ns();
     range->profile = 0;
     changed = true;
 }

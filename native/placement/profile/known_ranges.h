@@ -26,7 +26,6 @@ struct known_range {
     struct profile_range file; /* as written, except for the numbers of other records */
     const char *module;
     uintptr_t start, end;
-    uint64_t since_ns;  /* system_now_ns of its adding */
     struct range *live; /* NULL after its removal */
     uint32_t stack;     /* of its allocation (call_stacks.h) */
     uint32_t parts, shift;

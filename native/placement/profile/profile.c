@@ -254,7 +254,7 @@ static void pause_for(uint64_t period_ns) {
 static void look_at(struct range *range, void *unused) {
     (void)unused;
     struct known_range *const known = known_of(range);
-    if (known && known->file.stands_for > 1 && system_now_ns() - known->since_ns > SHORT_LIFE_NS)
+    if (known && known->file.stands_for > 1 && system_now_ns() - known->file.since_ns > SHORT_LIFE_NS)
         known->file.stands_for = 1;
     if (!known && range->profile_looks++ && known_count() < KNOWN_LIMIT)
         known_add(range);
@@ -351,7 +351,7 @@ void profile_range_removed(struct range *range) {
             land(&flights[n], now);
     struct known_range *const known = known_of(range);
     if (known) {
-        short_lived_freed(range->site, system_now_ns() - known->since_ns);
+        short_lived_freed(range->site, system_now_ns() - known->file.since_ns);
         call_stack_resolve(known->stack);
         first_touches_end(known);
     }

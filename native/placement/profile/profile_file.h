@@ -15,7 +15,7 @@
  *
  * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
  * build IDs, and on computers with several nodes the nodes of pages and threads. 3: how long touches were
- * waited for, and ranges that stand for others.
+ * waited for, and ranges that stand for others. 4: the process, and where and when a range was in its memory.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define PROFILE_MAGIC 0x31464f525050554eull /* "NUPPROF1", little endian */
-#define PROFILE_VERSION 3
+#define PROFILE_VERSION 4
 #define PROFILE_FRAMES 16
 #define PROFILE_BUILD_ID 32
 #define PROFILE_WAITS 64
@@ -41,6 +41,7 @@ struct profile_header {
     uint64_t dropped; /* ranges and samples for which there was no memory */
     uint64_t time_ns; /* of the run inside parallel regions */
     uint64_t waits;
+    uint64_t pid; /* of the process; with `start` and the times of ranges: whose the samples of perf are */
 };
 
 struct profile_range {
@@ -50,6 +51,8 @@ struct profile_range {
     uint64_t pages;  /* whole ones */
     uint64_t first_sample, samples;
     uint64_t first_first, firsts;
+    uint64_t start;              /* address of the first whole page */
+    uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC: when it was known; until 0: to the end */
     uint32_t module;
     uint32_t stack;       /* of the allocation, from the call that `offset` names outwards */
     uint32_t slot, order; /* ranges.h */

@@ -311,6 +311,7 @@ void profile_write_file(const char *path, uint32_t slots, bool placed, uint64_t 
             .touched = touched,
             .dropped = known_dropped() + counts_dropped() + ranges_dropped(),
             .time_ns = time_ns,
+            .pid = (uint64_t)getpid(),
         };
         t->stack = stacks ? numbers + ranges : NULL;
         t->used = numbers + ranges + stacks;

@@ -44,13 +44,16 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     alone = Verdict(passed=True, factor=1.0, remote_tested=False)
     wrong = Verdict(passed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it counts 9%"))
     base = diagnose(topology_of(), [])
+    samples = Examined(name="samples", verdict=msgspec.structs.replace(good, controllers=None))
     sources = (
         Examined(name="wrong", verdict=wrong),
         Examined(name="failed", failure="it broke"),
         Examined(name="good", verdict=good),
         Examined(name="alone", verdict=alone),
     )
-    said = diagnosis_in_words(msgspec.structs.replace(base, sources=sources, counters="good")).splitlines()
+    said = diagnosis_in_words(
+        msgspec.structs.replace(base, sources=sources, counters="good", memory_samples=samples)
+    ).splitlines()
     at = said.index("counters")
     assert [line.strip() for line in said[at + 1 :]] == [
         "wrong    failed: it counts nothing",
@@ -60,6 +63,9 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "its memory controllers count 1.50 bytes for each one moved",
         "alone    passed: it counts 1.00 bytes for each one moved, "
         "tested by a local load (there is no remote node here)",
+        "",
+        "samples of memory accesses, for numapredict variables",
+        "samples  passed: it tells what served loads, tested by local and remote loads",
         "",
         "measurements here use good",
     ]

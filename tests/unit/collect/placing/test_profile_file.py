@@ -57,8 +57,8 @@ def test_bins_of_waits_begin_where_the_library_begins_them(tmp_path: Path) -> No
 DAMAGE = {
     "another magic": profile_bytes(RANGES, header_magic=1),
     "the first version": profile_bytes(RANGES, header_version=1),
-    "an older version": profile_bytes(RANGES, header_version=2),
-    "a later version": profile_bytes(RANGES, header_version=4),
+    "an older version": profile_bytes(RANGES, header_version=3),
+    "a later version": profile_bytes(RANGES, header_version=5),
     "too many samples": profile_bytes(RANGES, header_samples=5),
     "absurdly many samples": profile_bytes(RANGES, header_samples=2**63),
     "absurdly many ranges": profile_bytes(RANGES, header_ranges=2**32 - 1),

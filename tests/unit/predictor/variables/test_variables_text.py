@@ -2,6 +2,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.source.place import Frame, Place
+from numapredict.predictor.variables.memory_accesses import MemoryAccesses
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Remedy
 from numapredict.predictor.variables.requests import Requests
@@ -84,3 +85,26 @@ def test_several_variables_of_one_name_are_counted() -> None:
     other = msgspec.structs.replace(one, name="rows", remedy=Remedy("interleave", "interleave this one"))
     said = variables_in_words(msgspec.structs.replace(asked, variables=(other, one, one)))
     assert "not worth fixing: grid (2 of them);" in said
+
+
+def test_accesses_stand_beside_the_touches_and_are_named() -> None:
+    served = Requests(local=300, remote=100, nodes=(0, 1), by_node=(300, 100), imbalance=1.5)
+    accesses = MemoryAccesses(samples=900, requests=served, remote_cycles=612.4, lpi_numa=0.234)
+    said = answer(1 << 20)
+    (one,) = said.variables
+    with_both = msgspec.structs.replace(
+        said, accesses=accesses, variables=(msgspec.structs.replace(one, accesses=accesses),)
+    )
+    text = " ".join(variables_in_words(with_both).split())
+    assert (
+        "accesses, sampled by the processor: 300 local, 100 remote; node 0 serves 75%, 1.5 times an even part, of 900 "
+        "samples; remote ones take 612 cycles; lpi_NUMA 0.234 cycles an instruction; above 0.1, from which on "
+        "HPCToolkit calls placement worth a change"
+    ) in text
+    assert "accesses 300 local, 100 remote; node 0 serves 75%, 1.5 times an even part; remote ones" in text
+    little = msgspec.structs.replace(accesses, lpi_numa=0.05)
+    assert "; not above 0.1, " in " ".join(
+        variables_in_words(msgspec.structs.replace(with_both, accesses=little)).split()
+    )
+    uncounted = msgspec.structs.replace(accesses, lpi_numa=None, remote_cycles=None)
+    assert "lpi_NUMA" not in variables_in_words(msgspec.structs.replace(said, accesses=uncounted))
