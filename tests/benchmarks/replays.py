@@ -1,7 +1,7 @@
 """Replays of regions against whole runs: how exact they are, and how much time they save.
 
 `python -m tests.benchmarks.replays`. Each program, with as many steps as take about --seconds, runs whole with all
-cores and with one, three rounds in turn, and once under `numapredict regions`. For a region and a mapping, the replay's
+cores, with one, and under `numapredict regions`, three rounds in turn. For a region and a mapping, the replay's
 time over the mean instance of the whole runs is what ICS'19 (sec. 4.4) compares. What the answer goes by is the gain:
 the mean instance of the run itself over the gain that replays tell, against the whole runs under that mapping. The
 acceleration (sec. 4.5) is the time of all whole runs over what the program waited for its replays. Where instances
@@ -25,8 +25,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+import msgspec
 
 from numapredict.native.library import applications_program, codelets_program
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from tests.benchmarks.programs import EXAMPLES, compiled, numapredict
 from tests.benchmarks.table import table
 
@@ -115,34 +117,43 @@ def key_of(region: dict[str, object]) -> str:
 
 
 def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: int, folder: Path) -> Compared:
-    """Run a program whole, and once with replays."""
+    """Run a program whole and with replays, in turn; of all rounds the medians count."""
     whole: dict[tuple[str, str], list[float]] = {}
     walls: dict[str, list[float]] = {}
+    answers = []
     for _ in range(rounds):
         for label in labels:
             wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
             walls.setdefault(label, []).append(wall_s)
             for region, mean_s in means.items():
                 whole.setdefault((region, label), []).append(mean_s)
-    answer = asked(folder, "regions", *command)
-    pairs, failed = [], 0
-    regions = answer["regions"]
-    assert isinstance(regions, list)
-    for region in regions:
-        if region["share"] < LEAST_SHARE:
-            continue
-        failed += not region["gains"] or region["gains"][0]["time_s"] is None
-        for gain in region["gains"]:
-            times = whole.get((key_of(region), gain["mapping"]))
-            if times and gain["time_s"] is not None:
-                own_s = region["instance_s"]
-                whole_s = statistics.median(times) * own_s * region["count"] / region["time_s"]
-                expected_s = None if gain is region["gains"][0] else own_s / gain["speedup"]
-                times_s = (whole_s, gain["time_s"], expected_s, gain["warm_s"])
-                pairs.append(Pair(key_of(region), gain["mapping"], *times_s, region["emptied"]))
-    replays_s = answer["replay_s"]
-    assert isinstance(replays_s, int | float)
-    return Compared(name, tuple(pairs), sum(map(statistics.median, walls.values())), replays_s, failed)
+        answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
+    found: dict[tuple[str, str], list[Pair]] = {}
+    failed = 0
+    for region in (region for answer in answers for region in answer.regions if region.share >= LEAST_SHARE):
+        key = f"{Path(region.module).name}+{region.offset:#x}"
+        failed += not region.gains or region.gains[0].time_s is None
+        for gain in region.gains:
+            times = whole.get((key, gain.mapping))
+            if times and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
+                whole_s = statistics.median(times) * region.instance_s * region.count / region.time_s
+                expected_s = None if gain is region.gains[0] else region.instance_s / gain.speedup
+                pair = Pair(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied)
+                found.setdefault((key, gain.mapping), []).append(pair)
+    pairs = tuple(map(median_pair, found.values()))
+    replays_s = statistics.median(answer.replay_s for answer in answers)
+    return Compared(name, pairs, sum(map(statistics.median, walls.values())), replays_s, round(failed / rounds))
+
+
+def median_pair(pairs: Sequence[Pair]) -> Pair:
+    """Return the medians of a region's pairs under one mapping, a round each."""
+    whole_s, replay_s, warm_s, emptied = (
+        statistics.median(each)
+        for each in zip(*((one.whole_s, one.replay_s, one.warm_s, one.emptied) for one in pairs), strict=True)
+    )
+    expected = [one.expected_s for one in pairs if one.expected_s is not None]
+    expected_s = statistics.median(expected) if expected else None
+    return Pair(pairs[0].region, pairs[0].mapping, whole_s, replay_s, expected_s, warm_s, emptied)
 
 
 def spread(off: Sequence[float]) -> str:
