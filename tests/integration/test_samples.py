@@ -66,14 +66,14 @@ def test_accesses_of_a_profiled_run_come_to_their_variables(
     for variable in variables:
         accesses = of[variable]
         assert accesses is not None
-        # Each page faults when it is touched first, and some when they are watched.
-        assert 1024 <= accesses.samples <= 2048
+        # Each page faults when it is touched first, and again when it is watched.
+        assert accesses.samples >= 1024
         assert accesses.requests.local == pytest.approx(accesses.samples / 3, rel=0.05)
         assert accesses.requests.remote == pytest.approx(accesses.samples / 3, rel=0.05)
         assert accesses.remote_cycles == 700
     assert every.samples <= taken.samples  # the others are in the kernel's half
     assert every.lpi_numa == pytest.approx(700 / 3, rel=0.05)  # "an instruction" is a page fault here
-    assert sum(one.samples for one in each if one is not None) >= 0.8 * every.samples
+    assert 0.8 * every.samples <= sum(one.samples for one in each if one is not None) <= every.samples
 
 
 def test_arrays_at_the_same_address_have_their_own_accesses(tmp_path: Path) -> None:
