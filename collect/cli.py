@@ -135,8 +135,10 @@ def codelets(as_json: bool) -> None:
     help="The dataset's folder; resumed if it exists.",
 )
 @click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
-@click.option("--shards", type=click.IntRange(1), help="Parts in which many nodes collect into one folder.")
-@click.option("--shard", type=click.IntRange(0), help="Which part to run, from 0.")
+@click.option(
+    "--shards", metavar="N", type=click.IntRange(1), help="Parts in which many nodes collect into one folder."
+)
+@click.option("--shard", metavar="N", type=click.IntRange(0), help="Which part to run, from 0.")
 @click.option("--emit", type=click.Choice(["sbatch"]), help="Only print the job array that runs all shards.")
 @click.option("--time-limit", metavar="TIME", help="With --emit: of each job, as sbatch takes it.")
 @JSON
@@ -209,7 +211,7 @@ def _check_shards(
     metavar="FOLDER...",
     type=click.Path(path_type=Path, file_okay=False),
 )
-@click.option("--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option("--into", type=click.Path(path_type=Path), metavar="FOLDER", required=True, help="The dataset's folder.")
 @click.option("--fleet", is_flag=True, help="Take several kinds of machines: a dataset each, in folders of that one.")
 @click.option("--keep-nodes", is_flag=True, help="Keep nodes whose control is out of line with the others'.")
 @JSON

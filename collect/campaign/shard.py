@@ -30,7 +30,7 @@ class Shard(msgspec.Struct, frozen=True, order=True):
     def programs_of(self, programs: Sequence[Program]) -> tuple[Program, ...]:
         """Return this shard's programs, in their order.
 
-        They are dealt out in the order of a digest of their names: the shards hold as many programs each, give or take
+        They are handed out in the order of a digest of their names: the shards hold as many programs each, give or take
         one, and neighbours in a list, which often take similarly long, are spread.
         """
         dealt = sorted(range(len(programs)), key=lambda number: (_digest(programs[number].name), number))

@@ -27,7 +27,7 @@ baseline (``tests.benchmarks.search_noise``).
 """
 
 FURTHER_ROUNDS = 2
-"""As many more where the winner was faster on average, but not surely.
+"""As many more where the winner was faster on average, but not in all of its interval.
 
 With normal noise of 5%, 200,000 draws: a gain of 10% is then sure in 0.86 of the cases, in 0.67 by three rounds alone,
 after 3.6 rounds on average. A winner that is 3% slower is taken in 0.029 of the cases, by three rounds in 0.026.
@@ -84,7 +84,7 @@ def alternate(
 ) -> Verification:
     """Run two sides in turn, the default's first and then the choice's, and say whether the choice won.
 
-    ``further`` rounds follow if the choice is faster on average, but not surely.
+    ``further`` rounds follow if the choice is faster on average, but not in all of its interval.
     """
     default, mapping = mappings = _pair(*sides)
     times: dict[AnyMapping, list[float]] = {default: [], mapping: []}

@@ -1,6 +1,8 @@
-/* loaded_module.c: the module that holds an address is the one that dladdr1 says, also after dlopen and dlclose.
+/* loaded_module.c: the module that holds an address is the one that dladdr1 says, also after dlopen and
+ * dlclose.
  *
- * With LOADER_FUNCTION set to a name that no C library has, the table answers. Aborts at the first wrong answer. */
+ * With LOADER_FUNCTION set to a name that no C library has, the table answers. Aborts at the first wrong
+ * answer. */
 #define _GNU_SOURCE
 #include "../../native/placement/process/loaded_module.h"
 #include "must.h"
@@ -55,7 +57,8 @@ int main(int count, char **word) {
     compare((const void *)(uintptr_t)main, true);
     compare((const void *)(uintptr_t)strtol, true);
     compare((const void *)(uintptr_t)dladdr1, true);
-    MUST(!loaded_module_of(heap, &found) && !loaded_module_of(&found, &found) && !loaded_module_of(NULL, &found));
+    MUST(!loaded_module_of(heap, &found) && !loaded_module_of(&found, &found) &&
+         !loaded_module_of(NULL, &found));
     for (int turn = 0; turn < 3; turn++)
         late(word[1], word[2]);
     free(heap);

@@ -72,7 +72,7 @@ def test_times_stand_beside_touches_and_say_how_they_were_found() -> None:
     timed = msgspec.structs.replace(ANSWER, severity="measured time")
     assert misplaced_data(timed).time_made == "measured"
     assert dict(variables_about(timed))["Severity"].startswith("measured time in parallel regions")
-    assert "no time" in dict(variables_about(ANSWER))["Severity"]
+    assert "neither an access nor a time" in dict(variables_about(ANSWER))["Severity"]
 
 
 def test_what_costs_no_time_is_said_with_its_share() -> None:
