@@ -51,6 +51,7 @@ _HELP = """Draw what was measured or learned, as one HTML page or as figures.
 numapredict report sandybridge-4x8 -o page.html   a shipped dataset and model, or a dataset's folder
 numapredict report model.json -o page.html        a model that `train` wrote
 numapredict report advice.json -o page.html       what `predict --json` or `variables --json` printed; - for a pipe
+numapredict report regions.json -o page.html      what `regions -o regions.json` wrote
 """
 
 

@@ -13,8 +13,8 @@ from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
 _WIDTH = 100
-_GAIN, _SEEN = 1.02, 0.005
-"""Smaller speedups of all regions together are not worth a word."""
+_SEEN = 0.005
+"""A smaller share of the time is not worth a word."""
 
 
 def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
@@ -94,7 +94,7 @@ def region_name(region: ReplayedRegion) -> str:
 def _advice(answer: ReplayedRegions) -> str:
     if answer.replayed_share == 0:
         return f"  nothing could be replayed: the baseline {answer.baseline} stays"
-    if answer.speedup < _GAIN:
+    if not answer.is_worth_it:
         return f"  no region gains from another mapping: {answer.baseline} is right for all of them"
     return (
         f"  each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
@@ -125,8 +125,8 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:
     """Return what one mapping for the whole program gains, if one significantly does, and the command."""
-    best = next((one for one in answer.one_mapping if one.lowest > 1), None)
-    if best is None or best.speedup < _GAIN:
+    best = answer.whole_program
+    if best is None:
         return
     yield (
         f"  one mapping for the whole program, {best.mapping}: all regions {best.speedup:.2f}x as fast by these "

@@ -6,6 +6,9 @@ from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 
+LEAST_SPEEDUP = 1.02
+"""Smaller speedups of all regions together are not worth a word."""
+
 
 class ReplayedRegions(msgspec.Struct, frozen=True):
     """The regions of one run on this computer under the mapping ``baseline``, the ones with most time first.
@@ -43,3 +46,14 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
             return 1.0
         left_s = sum(r.time_s / (best.speedup or 1.0) if (best := r.best) else r.time_s for r in self.regions)
         return self.region_time_s / left_s if left_s > 0 else 1.0
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Return whether all regions, each under its own best mapping, would be noticeably faster."""
+        return self.speedup >= LEAST_SPEEDUP
+
+    @property
+    def whole_program(self) -> OneMapping | None:
+        """Return the one mapping that is advised for the whole program; None if none noticeably gains in each round."""
+        best = next((one for one in self.one_mapping if one.lowest > 1), None)
+        return best if best is not None and best.speedup >= LEAST_SPEEDUP else None

@@ -1,4 +1,4 @@
-"""An answer in a file: what `numapredict predict --json` or `variables --json` printed."""
+"""An answer in a file: what `numapredict predict --json` or `variables --json` printed, or `regions -o FILE` wrote."""
 
 import msgspec
 
@@ -6,8 +6,10 @@ from numapredict.collect.mapping import from_label
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.searched import Searched
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.consistency import check_consistency
+from numapredict.reports.parts.replays_consistency import check_replays
 from numapredict.reports.parts.search_consistency import check_search
 from numapredict.reports.parts.topology import topology_of
 from numapredict.reports.parts.variables_consistency import check_variables
@@ -21,14 +23,14 @@ class _Answer(msgspec.Struct, frozen=True):
     replay_s: float | None = None
 
 
-def read_answer(data: bytes, where: str) -> Advice | Searched | Variables:
+def read_answer(data: bytes, where: str) -> Advice | Searched | Variables | ReplayedRegions:
     """Return the answer in a file; InvalidInputError for anything else or contradictory values."""
     try:
         told = msgspec.json.decode(data, type=_Answer)
         if told.replay_s is not None:
-            raise InvalidInputError(
-                "an answer of `numapredict regions` has no page yet, only the table that it printed"
-            )
+            replayed = msgspec.json.decode(data, type=ReplayedRegions)
+            check_replays(replayed)
+            return replayed
         if told.severity:
             judged = msgspec.json.decode(data, type=Variables)
             check_variables(judged)
@@ -45,6 +47,6 @@ def read_answer(data: bytes, where: str) -> Advice | Searched | Variables:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidInputError(
             f"{where}: {error}; name a file with what 'numapredict predict --json' or 'numapredict variables "
-            "--json' of this version printed"
+            "--json' of this version printed, or 'numapredict regions -o FILE' wrote"
         ) from error
     return advice

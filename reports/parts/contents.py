@@ -18,6 +18,7 @@ from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.train import default_of
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.about import AboutData, dataset_about, model_about, prediction_about, search_about
 from numapredict.reports.parts.alternatives import alternatives_data
@@ -30,6 +31,7 @@ from numapredict.reports.parts.merge_tree import tree_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
 from numapredict.reports.parts.regions import regions_data
+from numapredict.reports.parts.replayed_answer import gains_data, replayed_data, replays_about
 from numapredict.reports.parts.search_answer import confirming_data, further_data, search_data
 from numapredict.reports.parts.search_runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
@@ -83,6 +85,8 @@ def page_data(
         return _search_page(subject.searched, profile)
     if subject.variables is not None:
         return _variables_page(subject.name, subject.variables)
+    if subject.replayed is not None:
+        return _replayed_page(subject.name, subject.replayed)
     sections: list[Section] = []
     drawn: dict[str, msgspec.Struct] = {}
     if subject.dataset is not None:
@@ -200,6 +204,22 @@ def _variables_page(name: str, answer: Variables) -> PageData:
         drawn={},
         made="sampled; nodes modelled" if answer.modelled else "sampled",
         made_how=f"Sampled: touches of pages were seen in one run.{nodes}",
+    )
+
+
+def _replayed_page(name: str, answer: ReplayedRegions) -> PageData:
+    return PageData(
+        title=name,
+        kind="Regions",
+        modelled=False,
+        sections=(
+            Section("replayed", "The answer", replayed_data(answer)),
+            Section("gains", "Region by region", gains_data(answer)),
+            Section("about", "The run", AboutData(replays_about(answer))),
+        ),
+        drawn={},
+        made="measured",
+        made_how="Measured: regions were replayed under other mappings during one run.",
     )
 
 

@@ -21,6 +21,7 @@ from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
 from numapredict.native.errors import UsageError
 from numapredict.native.version import version
+from numapredict.reports.palette import ink_on
 from numapredict.reports.parts import quantity
 from numapredict.reports.parts.contents import PageData
 
@@ -124,14 +125,15 @@ def _style() -> str:
 
 
 def _colours(stops: tuple[str, ...]) -> str:
-    """Return a CSS rule per level, with colours interpolated between the stops."""
+    """Return CSS rules per level: its colour, interpolated between the stops, and the ink of text on it."""
     lines = []
     for level in range(LEVELS):
         at = level / (LEVELS - 1) * (len(stops) - 1)
         low = min(int(at), len(stops) - 2)
         a, b = (tuple(bytes.fromhex(stops[stop])) for stop in (low, low + 1))
         mixed = (round(x + (y - x) * (at - low)) for x, y in zip(a, b, strict=True))
-        lines.append(f".q{level} {{ fill: #{bytes(mixed).hex()}; }}\n")
+        colour = f"#{bytes(mixed).hex()}"
+        lines.append(f".q{level} {{ fill: {colour}; }}\n.on-q{level} {{ fill: {ink_on(colour)}; }}\n")
     return "".join(lines)
 
 

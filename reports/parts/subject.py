@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.terminal.printable import command_line
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.searched import Searched
@@ -16,6 +17,7 @@ from numapredict.predictor.learning.datasets import open_dataset, shipped_datase
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model, named_model, shipped_models
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES, read_model
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.answer_file import read_answer
 from numapredict.reports.parts.variables_answer import subject_of
@@ -24,7 +26,7 @@ STANDARD_INPUT = "-"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The subject: a shipped name can be a dataset and a model, anything else is one of the five.
+    """The subject: a shipped name can be a dataset and a model, anything else is one of the six.
 
     ``origin`` says where the model is from.
     """
@@ -36,6 +38,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     advice: Advice | None = None
     searched: Searched | None = None
     variables: Variables | None = None
+    replayed: ReplayedRegions | None = None
 
 
 def open_subject(name: str) -> Subject:
@@ -97,6 +100,8 @@ def _answer(data: bytes, where: str) -> Subject:
     answer = read_answer(data, where)
     if isinstance(answer, Variables):
         return Subject(name=subject_of(answer), variables=answer)
+    if isinstance(answer, ReplayedRegions):
+        return Subject(name=command_line(answer.command), replayed=answer)
     if isinstance(answer, Searched):
         return Subject(name=answer.program, searched=answer)
     return Subject(name=answer.program, advice=answer)

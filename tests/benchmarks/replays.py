@@ -7,7 +7,7 @@ the mean instance of the run itself over the gain that replays tell, against the
 acceleration (sec. 4.5) is the time of all whole runs over what the program waited for its replays. Where instances
 differ, the whole runs' mean is taken times what those like the replayed one took over the mean in the run with replays.
 The baseline's replays are told apart: its share of emptied caches is fitted to the run, so its error is that of the
-fit.
+fit. `--figure FILE` draws the replays' times over the whole runs'.
 
 On a busy computer add `--processor-time`: threads that wait sleep, and the clock of an instance is the processor time
 of the program's threads together.
@@ -30,6 +30,7 @@ import msgspec
 from numapredict.native.library import applications_program, codelets_program
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from tests.benchmarks.programs import EXAMPLES, compiled, numapredict
+from tests.benchmarks.replays_figure import draw_replays
 from tests.benchmarks.table import table
 
 CODELETS = (
@@ -242,8 +243,11 @@ def commands(folder: Path) -> dict[str, Callable[[int], list[str]]]:
 @click.option("--seconds", default=3.0, show_default=True, help="Of a run with all cores.")
 @click.option("--processor-time", is_flag=True, help="Of all threads together, for a busy computer.")
 @click.option("--every", is_flag=True, help="Print each pair, too.")
+@click.option("--figure", type=click.Path(path_type=Path), help="Draw the replays' times over the whole runs'.")
 @click.argument("names", nargs=-1)
-def main(rounds: int, seconds: float, processor_time: bool, every: bool, names: tuple[str, ...]) -> None:
+def main(
+    rounds: int, seconds: float, processor_time: bool, every: bool, figure: Path | None, names: tuple[str, ...]
+) -> None:
     """Compare replays with whole runs on this computer, with one thread and with one a core of its first node."""
     cores = len(os.sched_getaffinity(0))
     labels = (f"{cores}x1-contiguous-bind", "1x1-contiguous-bind")
@@ -273,6 +277,18 @@ def main(rounds: int, seconds: float, processor_time: bool, every: bool, names: 
                     click.echo(f"{program} {pair.region} {pair.mapping}: {times_ms} {pair.warm_s * 1e3:.3f}", err=True)
     click.echo(table(head, [row(one) for one in found]))
     click.echo(summary(found))
+    if figure is not None:
+        clock = "processor time of all threads" if processor_time else "by the clock"
+        draw_replays(
+            [
+                (one.program, pair.region.rpartition("+")[2], pair.mapping, pair.replay_s / pair.whole_s)
+                for one in found
+                for pair in one.pairs
+            ],
+            f"Source: this computer, measured ({clock}), {rounds} rounds of {seconds:g} s. The share of emptied caches "
+            f"in the replays of {labels[0]} is fitted to the run.",
+            figure,
+        )
 
 
 if __name__ == "__main__":

@@ -114,6 +114,8 @@ UNNAMED = {
     "reports/parts/contents.py": "the answer keeps the program as it is: the line says all",
     "reports/parts/held_out.py": "says what writes such a file",
     "reports/parts/page.py": "the line says which ending there is",
+    "reports/parts/replays_file.py": "the line says which file to name",
+    "reports/parts/replays_consistency.py": "stands in the line of replays_file.py",
     "reports/parts/search_consistency.py": "stands below 'is neither a model nor a prediction'",
     "reports/parts/topology.py": "the line has the command for the other machine",
     "reports/parts/variables_consistency.py": "stands below 'is neither a model nor a prediction'",

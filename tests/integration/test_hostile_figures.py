@@ -28,6 +28,8 @@ from numapredict.reports.clustermap_figure import figure_of
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import write_figure
 from numapredict.reports.placed_mapping import mapping_figure, placed_mapping_data
+from numapredict.reports.region_gains import region_gains_data
+from numapredict.reports.region_gains_figure import region_gains_figure
 from numapredict.reports.related_work import related_data
 from numapredict.reports.related_work_figure import related_figure
 from numapredict.reports.source import origin_of
@@ -36,6 +38,7 @@ from numapredict.reports.topology_map import computer_map_data, topology_figure
 from tests.evaluations import evaluation, held_out
 from tests.hostile import NAMES, SHAPELESS, with_hostile_names
 from tests.planted import four_by_eight, planted_dataset
+from tests.replayed import on_a_server
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 
 HOSTILE = (*SHAPELESS, *NAMES)
@@ -124,8 +127,19 @@ def accesses(name: str, path: Path) -> None:
     write_figure(traffic_figure(data), path)
 
 
+def regions(name: str, path: Path) -> None:
+    answer = on_a_server()
+    odd = tuple(
+        msgspec.structs.replace(one, place=None, name=evil, problem=one.problem and evil)
+        for one, evil in zip(answer.regions, HOSTILE, strict=False)
+    )
+    answer = msgspec.structs.replace(answer, machine=name, command=("./app", name), regions=odd)
+    write_figure(region_gains_figure(region_gains_data(answer)), path)
+
+
 FIGURES: tuple[Draw, ...] = (
     clustermap, sweeps, related, accuracy, calibration, budget, topology, mapping, times, page_policies, accesses,
+    regions,
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from numapredict.reports.characterisation.times import TimesData, times_data
 from numapredict.reports.characterisation.traffic import TrafficData, traffic_data
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.placed_mapping import PlacedMappingData, placed_mapping_data
+from numapredict.reports.region_gains import RegionGainsData, region_gains_data
 from numapredict.reports.related_work import RelatedData, related_data
 from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import SweepCurvesData, sweep_curves_data
@@ -27,6 +28,7 @@ from numapredict.reports.topology_map import TopologyMapData, described_map_data
 from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.profiles import profile_bytes
+from tests.replayed import on_a_server
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 
 ORIGIN = Origin(machine="two", modelled=True, created="2025-01-01T00:00:00Z", made_by="tests")
@@ -123,6 +125,11 @@ def bandwidth() -> TrafficData | None:
     return traffic_data(msgspec.structs.replace(characterised(), controllers_GBps=(4.0, 5.0)), "bandwidth", ORIGIN)
 
 
+def regions() -> RegionGainsData:
+    """Return twelve regions on four nodes, of which some could not be replayed."""
+    return region_gains_data(on_a_server())
+
+
 FIGURES: dict[str, Callable[[], object]] = {
     made.__name__: made
     for made in (
@@ -139,5 +146,6 @@ FIGURES: dict[str, Callable[[], object]] = {
         policies,
         accesses,
         bandwidth,
+        regions,
     )
 }

@@ -22,6 +22,7 @@ from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render
 from numapredict.reports.parts.subject import Subject, model_for, open_subject
 from tests.planted import planted_dataset
+from tests.replayed import on_a_server
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +37,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_an_answer_on_regions_has_no_page_and_the_line_says_so(tmp_path: Path) -> None:
-    answer = {"command": ["./app"], "baseline": "2x1-contiguous-bind", "replay_s": 1.5, "regions": []}
-    (tmp_path / "regions.json").write_bytes(msgspec.json.encode(answer))
-    with pytest.raises(InvalidInputError, match=r"regions\.json: an answer of `numapredict regions` has no page yet"):
-        open_subject(str(tmp_path / "regions.json"))
+def test_an_answer_on_regions_is_one_by_its_fields(tmp_path: Path) -> None:
+    (tmp_path / "regions.json").write_bytes(msgspec.json.encode(on_a_server()))
+    assert open_subject(str(tmp_path / "regions.json")) == Subject(
+        name="./solver -n 400 mesh.dat", replayed=on_a_server()
+    )
 
 
 def test_a_shipped_name_is_both() -> None:
