@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.predictor.regions.replayed_regions import LEAST_SPEEDUP
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import width_of
@@ -99,6 +100,8 @@ def _name(row: GainRow) -> str:
 def _about(data: RegionGainsData) -> str:
     if not data.rows:
         return "No region could be replayed." if data.not_replayed else "No OpenMP parallel region began."
+    if data.bound < LEAST_SPEEDUP:
+        return f"No region noticeably gains from another mapping than the baseline, {data.mappings[0]}."
     own = f"Each region under its own best mapping: all regions at most {data.bound:.2f}x as fast"
     if not data.best:
         return f"{own}; no one mapping gains over all of them."

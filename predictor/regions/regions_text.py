@@ -102,6 +102,11 @@ def _advice(answer: ReplayedRegions) -> str:
     )
 
 
+def plan_command(plan: PlannedApplication, answer: ReplayedRegions) -> str:
+    """Return the command that applies a plan and checks it."""
+    return f"numapredict run --plan {shlex.quote(plan.path)} --verify -- {command_line(answer.command)}"
+
+
 def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
     """Return what a plan does and should gain, and the command that applies it."""
     yield ""
@@ -109,7 +114,7 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
         f"  the plan {plan.path}, under {plan.mapping}: all regions {plan.speedup:.2f}x as fast by these replays "
         f"({plan.one_speedup:.2f}x under the best one mapping, {plan.one_mapping}); to apply and to check it:"
     )
-    yield f"  numapredict run --plan {shlex.quote(plan.path)} --verify -- {command_line(answer.command)}"
+    yield f"  {plan_command(plan, answer)}"
     for team in plan.teams:
         yield f"  - {team.region}: {counted(team.threads, 'thread')} as under {team.mapping}, {team.speedup:.2f}x"
     for array in plan.arrays:

@@ -8,6 +8,8 @@ from numapredict.collect.terminal.printable import command_line
 from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.predictor.regions.one_mapping import OneMapping
+from numapredict.predictor.regions.planned_application import PlannedApplication
+from numapredict.predictor.regions.regions_text import plan_command
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.parts.gains_drawing import GainsDrawing, gains_drawing
 from numapredict.reports.region_gains import GainCell, region_gains_data, region_name
@@ -16,7 +18,8 @@ from numapredict.reports.region_gains import GainCell, region_gains_data, region
 class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: the one mapping to run the whole program under, with its ``words`` and ``command``, if there is one.
 
-    ``bound`` is the speedup with each region under its own best mapping; ``worth`` says whether that is noticeable.
+    ``plan_command`` applies the ``plan``, if one was written. ``bound`` is the speedup with each region under its own
+    best mapping; ``worth`` says whether that is noticeable.
     """
 
     one: OneMapping | None
@@ -27,6 +30,8 @@ class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     replayed_share: float
     baseline: str
     notes: tuple[str, ...]
+    plan: PlannedApplication | None
+    plan_command: str
 
 
 class GainedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +85,8 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
         replayed_share=answer.replayed_share,
         baseline=answer.baseline,
         notes=((doubt,) if unlike else ()) + answer.notes,
+        plan=answer.plan,
+        plan_command="" if answer.plan is None else plan_command(answer.plan, answer),
     )
 
 

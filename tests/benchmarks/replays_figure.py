@@ -9,14 +9,14 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import write_figure
+from numapredict.reports.figure_file import width_of, write_figure
 from numapredict.reports.source import sign
 
 BANDS = (0.15, 0.05)
 """What 90% of the pairs, and the median, are to be within (ICS'19, sec. 4.4: 94 to 99%)."""
 
-ROW = 0.19
-"""Inches of a region."""
+ROW, NAME_POINTS = 0.19, 7.5
+"""Inches of a region, and points of its name."""
 
 
 class RatioRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,9 +51,11 @@ def replays_data(pairs: Sequence[tuple[str, str, str, float]], source: str) -> R
 
 def replays_figure(data: ReplaysData) -> Figure:
     """Return the figure: a row a region, a mark a mapping, and the bands."""
-    height = 1.6 + ROW * len(data.rows)
-    figure = Figure(figsize=(7.6, height), layout="constrained")
-    axes = figure.add_subplot()
+    width, height = 7.6, 1.25 + ROW * len(data.rows)
+    names = [drawable(f"{row.program}, {row.region}", 40) for row in data.rows]
+    left = 0.25 + max(width_of(name, NAME_POINTS) for name in names)
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((left / width, 0.55 / height, (width - left - 0.2) / width, ROW * len(data.rows) / height))
     for band, colour in zip(BANDS, (palette.PALE, "#c6c6c6"), strict=True):
         axes.axvspan(1 - band, 1 + band, color=colour, linewidth=0)
     axes.axvline(1, color=palette.GREY, linewidth=0.8)
@@ -62,8 +64,8 @@ def replays_figure(data: ReplaysData) -> Figure:
         points = [(ratio, at) for at, row in enumerate(data.rows) for own, ratio in row.ratios if own == mapping]
         across, down = zip(*points, strict=True)
         axes.plot(across, down, marker, color=colour, markersize=5.5, linewidth=0, label=drawable(mapping), alpha=0.85)
-    axes.set_yticks(range(len(data.rows)), [drawable(f"{row.program}, {row.region}", 40) for row in data.rows])
-    axes.tick_params(axis="y", labelsize=7.5, length=0)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", labelsize=NAME_POINTS, length=0)
     axes.set_ylim(len(data.rows) - 0.4, -0.6)
     ratios = [ratio for row in data.rows for _, ratio in row.ratios]
     axes.set_xscale("log")
@@ -74,7 +76,7 @@ def replays_figure(data: ReplaysData) -> Figure:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_xlabel("a replay's time over the mean instance of whole runs")
     palette.quieten(axes, "y")
-    figure.legend(loc="outside upper right", ncols=len(marks), frameon=False, fontsize=8)
+    figure.legend(loc="upper right", ncols=len(marks), frameon=False, fontsize=8)
     said = ", ".join(
         f"{share:.0%} within {band:.0%}" for share, band in reversed(list(zip(data.within, BANDS, strict=True)))
     )

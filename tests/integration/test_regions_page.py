@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.cli import report
 from numapredict.reports.parts.contents import page_data
@@ -75,12 +76,22 @@ def test_a_gain_of_the_regions_alone_and_none_at_all_are_told_apart() -> None:
     assert "No OpenMP parallel region began." in body_of(replace(left, regions=()))
 
 
+def test_a_plan_that_was_written_comes_with_its_command() -> None:
+    plan = PlannedApplication("my app.plan", SPREAD, 1.41, SPREAD, 1.27, 1.52, 0.0, (), (), ("two regions want it",))
+    body = body_of(replace(ANSWER, plan=plan))
+    assert "all regions 1.41x as fast by these replays, 1.27x under the best one mapping" in body
+    assert "numapredict run --plan 'my app.plan' --verify -- ./solver -n 400 mesh.dat" in body
+    assert "Two regions want it." in body
+    assert "The plan" not in body_of(ANSWER)
+
+
 def test_texts_of_an_answer_are_text_wherever_they_stand() -> None:
     evil = "<b>&amp;</b><script>\u202e"
     failed = replace(ANSWER.regions[0].gains[-1], problem=evil)
     first = replace(ANSWER.regions[0], place=None, name=evil, gains=(*ANSWER.regions[0].gains[:-1], failed))
     left = replace(ANSWER.regions[-1], place=None, name=evil, problem=evil)
-    page = page_of(replace(ANSWER, command=(evil,), machine=evil, notes=(evil,), regions=(first, left)))
+    plan = PlannedApplication(evil, evil, 1.4, evil, 1.2, 1.5, 0.0, (), (), (evil,))
+    page = page_of(replace(ANSWER, command=(evil,), machine=evil, notes=(evil,), regions=(first, left), plan=plan))
     document = Document(page)
     assert not [tag for tag, _ in document.tags if tag == "b"]
     assert len(document.texts["script"]) == 2

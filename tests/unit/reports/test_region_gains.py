@@ -200,6 +200,8 @@ def test_without_any_replay_the_reasons_are_all_there_is(tmp_path: Path) -> None
     data = region_gains_data(left)
     assert_legible(region_gains_figure(data))
     assert "No region could be replayed." in drawn(data, tmp_path)
+    kept = replace(left, regions=(region("f", 1, 1.0, base(), gain(SPREAD, 0.5, 0.5, 1)),))
+    assert any(text.startswith("No region noticeably gains") for text in drawn(region_gains_data(kept), tmp_path))
     none = region_gains_data(replace(left, regions=()))
     assert "No OpenMP parallel region began." in drawn(none, tmp_path)
     assert none.not_replayed == ()

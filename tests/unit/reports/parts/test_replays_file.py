@@ -57,9 +57,9 @@ def test_an_answer_is_read_from_its_file_and_from_a_pipe(tmp_path: Path, monkeyp
 
 def test_fields_of_later_versions_are_left_alone() -> None:
     told = msgspec.json.decode(msgspec.json.encode(ANSWER))
-    told["plan"] = {"path": "app.plan"}
-    told["regions"][0] |= {"emptied": 0.5}
-    told["regions"][0]["gains"][0] |= {"warm_s": 1.0}
+    told["later"] = {"path": "app.plan"}
+    told["regions"][0] |= {"later": 0.5}
+    told["regions"][0]["gains"][0] |= {"later": 1.0}
     assert read_replays(msgspec.json.encode(told), "a file") == ANSWER
 
 
