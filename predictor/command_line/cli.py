@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from numapredict.collect.campaign.campaign_options import STRICT, campaign_options
-from numapredict.collect.campaign.completion import files, machines, named
-from numapredict.collect.placing.tools.tools import PRINTED
+from numapredict.collect.campaign.completion import machines, named
 from numapredict.collect.terminal.command import JSON, Command, Interruption
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
+from numapredict.predictor.command_line.run_cli import COMMAND, EMIT, PROGRAM
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
     DATASETS,
@@ -33,8 +33,6 @@ MACHINE = click.option(
     shell_complete=named(machines, "file"),
     help="A described machine, modelled, by name or .toml file.",
 )
-EMIT = click.option("--emit", "tool", type=click.Choice(PRINTED), help="Print only this tool's command, for a shell.")
-COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 METHOD = click.option(
     "--method",
     type=click.Choice(["gains", "thesis"]),
@@ -43,7 +41,6 @@ METHOD = click.option(
     help="How a mapping is chosen from two probes: by predicted gains, or as in the thesis by the best mapping of the "
     "nearest cluster's centroid.",
 )
-PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 log = logging.getLogger(__name__)
 
@@ -273,86 +270,6 @@ def train(
         log.info(learned_in_words(found))
         if as_json:
             print_answer(found, as_json, learned_in_words)
-
-
-@click.command(
-    cls=Command,
-    context_settings=PROGRAM,
-    among_output=True,
-    answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
-    examples={
-        "numapredict run ./app input.dat": "Run it under the mapping that was advised last.",
-        "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run it under this mapping.",
-        "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Check where threads and pages were.",
-    },
-)
-@click.option(
-    "--mapping",
-    "label",
-    metavar="LABEL",
-    help="Such as 16x2-contiguous-interleave, or close, spread, compact; without it, the last advice for COMMAND.",
-)
-@click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
-@click.option("--regions", is_flag=True, help="Report at the end how long each parallel region took.")
-@click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
-@click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
-@click.option(
-    "--plan",
-    type=FILE,
-    help="Apply a plan of `regions --plan` (threads by region) or `variables --plan` (pages by variable).",
-)
-@renamed(
-    "-o",
-    "--output",
-    "json_file",
-    old=["--json"],
-    type=FILE,
-    help="Write where threads and pages were, and the regions' times, as JSON into this file.",
-)
-@EMIT
-@click.option(
-    "--no-numa-balancing", is_flag=True, help="Switch off automatic NUMA balancing during the run; needs root."
-)
-@COMMAND
-def run(
-    label: str | None,
-    verify: bool,
-    regions: bool,
-    profile: Path | None,
-    use_profile: Path | None,
-    plan: Path | None,
-    json_file: Path | None,
-    tool: "Printed | None",
-    no_numa_balancing: bool,
-    command: tuple[str, ...],
-) -> int:
-    """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
-    from numapredict.collect.placing.placed_run import RunOptions, run_placed
-
-    if label is None and plan is None:
-        from numapredict.collect.placing.plain_run import become
-        from numapredict.collect.program import program_of
-        from numapredict.predictor.advising.last_advice import KeptAsItIsError, last_label
-
-        try:
-            label = last_label(program_of(command))
-        except KeptAsItIsError:
-            if any((verify, regions, profile, use_profile, json_file, tool, no_numa_balancing)):
-                raise  # these are about a mapping
-            become(command)
-    if tool is not None:
-        from numapredict.predictor.advising.emitted_command import command_for_mapping
-
-        if any((verify, regions, profile, use_profile, plan, json_file, no_numa_balancing)):
-            raise click.UsageError("--emit only prints a command: leave out the options of a run")
-        click.echo(command_for_mapping(tool, label or "", command), color=True)  # to the letter
-        return 0
-    if profile is not None and use_profile is not None:
-        raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
-    if plan is not None and use_profile is not None:
-        raise click.UsageError("--plan and --use-profile exclude each other: a plan places pages itself")
-    options = RunOptions(verify, regions, profile, use_profile, plan, json_file, not no_numa_balancing)
-    return run_placed(label, command, options)
 
 
 @click.command(

@@ -19,11 +19,13 @@ from numapredict.predictor.command_line.registry import GROUP
 NAME = "numapredict"
 
 ARGUMENTS = {
+    "answer": "The file of an answer as JSON (-o FILE); - reads it from a pipe.",
     "command": "The program and its arguments. Everything after its name belongs to it, options too.",
     "dataset": "A shipped dataset by name, or a folder.",
     "datasets": "Shipped datasets by name, or folders.",
     "file": "A table with a head line, of comma-separated values.",
     "folder": "The folder of the application.",
+    "folders": "Folders of shards, of campaigns, or datasets.",
     "label": "A mapping, such as 16x2-contiguous-interleave.",
     "shell": "The shell to complete commands in.",
     "subject": "A shipped name, a dataset's folder, a model's or prediction's file; - reads a prediction from a pipe.",
