@@ -56,6 +56,10 @@ class CounterError(NumapredictError):
         self.reason, self.remedies = reason, tuple(remedies)
 
 
+class KeptAsItIsError(NumapredictError):
+    """The last advice was to keep the program as it is: there is no mapping to name."""
+
+
 class NoModelError(NumapredictError):
     """There is no model of this name or machine, or the model is for another machine."""
 

@@ -53,6 +53,6 @@ class PyNumapredict(PythonPackage):
     depends_on("py-seaborn@0.13:", type=("build", "run"))
 
     # lstopo-no-graphics and numactl, for this computer; libnuma comes with numactl. qemu-x86_64 (described machines),
-    # setarch, c++filt, likwid-perfctr and cere are called where they are there, and are the system's.
+    # setarch, c++filt, likwid-perfctr, perf and cere are called where they are there, and are the system's.
     depends_on("hwloc", type="run")
     depends_on("numactl", type=("build", "link", "run"))

@@ -221,6 +221,6 @@ __attribute__((destructor)) static void unload(void) {
     if (!settings() || withdrawn())
         return;
     protection_open_all();
-    verify_all();
+    verify_all(teams_for_each);
     profile_write();
 }

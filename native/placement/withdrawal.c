@@ -15,6 +15,7 @@
 #include "protection/signals.h"
 #include "threads/affinity.h"
 #include "threads/slots.h"
+#include "threads/teams.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,7 +59,7 @@ void withdraw(void) {
         return;
     const int before = errno;
     if (!slot_owner_is_other()) {
-        verify_all();
+        verify_all(teams_for_each);
         profile_withdraw();
         settings_forget_files();
         let_go_of_memory();

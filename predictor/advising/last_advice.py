@@ -21,16 +21,12 @@ from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidMappingError, UsageError
+from numapredict.native.errors import InvalidMappingError, KeptAsItIsError, UsageError
 
 _VERSION = 1
 _SIZE_LIMIT_BYTES = 1 << 16
 
 log = logging.getLogger(__name__)
-
-
-class KeptAsItIsError(UsageError):
-    """The last advice was to keep the program as it is: there is no mapping to name."""
 
 
 class LastAdvice(msgspec.Struct, frozen=True, kw_only=True):

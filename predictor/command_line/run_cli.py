@@ -76,7 +76,8 @@ def run(
     if label is None and plan is None:
         from numapredict.collect.placing.plain_run import become
         from numapredict.collect.program import program_of
-        from numapredict.predictor.advising.last_advice import KeptAsItIsError, last_label
+        from numapredict.native.errors import KeptAsItIsError
+        from numapredict.predictor.advising.last_advice import last_label
 
         try:
             label = last_label(program_of(command))

@@ -8,7 +8,6 @@
 #include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
-#include "threads/teams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,13 +234,13 @@ static void write_segments(void) {
     close_text(&text);
 }
 
-static void say_team(const struct team_seen *seen, void *text) {
+static void say_team(const struct verified_team *seen, void *text) {
     if (seen->instances)
         say(text, "team %016" PRIx64 " %u %u %u %u %u\n", seen->key, seen->threads, seen->instances,
             seen->applied, seen->right, seen->wrong);
 }
 
-void verify_all(void) {
+void verify_all(team_visits for_each_team) {
     const int before = errno;
     if (!map_path())
         return;
@@ -258,7 +257,7 @@ void verify_all(void) {
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
-        teams_for_each(say_team, &text);
+        for_each_team(say_team, &text);
         close_text(&text);
     }
     if (!slot_owner_is_other()) {

@@ -53,7 +53,14 @@ void verify_thread(void);
 void verify_late(void);
 /* The range is about to be freed. */
 void verify_range(const struct range *range);
+/* What became of a planned region's team (threads/teams.h): a line `team`. */
+struct verified_team {
+    uint64_t key;
+    uint32_t threads;
+    uint32_t instances, applied, right, wrong;
+};
+typedef void (*team_visits)(void (*visit)(const struct verified_team *team, void *data), void *data);
 /* The program is about to end. */
-void verify_all(void);
+void verify_all(team_visits for_each_team);
 
 #endif

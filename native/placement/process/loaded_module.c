@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MOST_MODULES 1024
+#define MOST_MODULES 256
 #ifndef LOADER_FUNCTION /* tests name one that no C library has */
 #define LOADER_FUNCTION "_dl_find_object"
 #endif

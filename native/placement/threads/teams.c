@@ -127,15 +127,15 @@ void teams_ended(const struct region_call *call) {
         entry->wrong++;
 }
 
-void teams_for_each(void (*visit)(const struct team_seen *seen, void *data), void *data) {
+void teams_for_each(void (*visit)(const struct verified_team *seen, void *data), void *data) {
     for (size_t n = 0; n < planned_count; n++) {
         const struct planned *p = &planned[n];
-        const struct team_seen seen = {.key = p->key,
-                                       .threads = p->team.threads,
-                                       .instances = p->instances,
-                                       .applied = p->applied,
-                                       .right = p->right,
-                                       .wrong = p->wrong};
+        const struct verified_team seen = {.key = p->key,
+                                           .threads = p->team.threads,
+                                           .instances = p->instances,
+                                           .applied = p->applied,
+                                           .right = p->right,
+                                           .wrong = p->wrong};
         visit(&seen, data);
     }
 }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "../regions/regions.h"
+#include "policy/verify.h"
 
 /* Take the teams of the plan that was loaded: once, before the first region. */
 void teams_prepare(void);
@@ -41,15 +42,9 @@ void teams_leave(struct region_call *call);
 void teams_begun(const struct region_call *call, uint32_t thread, uint32_t team);
 void teams_ended(const struct region_call *call);
 
-/* What became of a planned region's team: of `instances` that should have had it `applied` had it; threads
- * began their shares `right` times bound to their slot's PU alone; `wrong` times not, or did not end them so.
- */
-struct team_seen {
-    uint64_t key;
-    uint32_t threads;
-    uint32_t instances, applied, right, wrong;
-};
-/* Call with each region of the plan; the threads are looked at only where settings()->map is set. */
-void teams_for_each(void (*visit)(const struct team_seen *seen, void *data), void *data);
+/* What became of each region of the plan: of `instances` that should have had its team `applied` had it;
+ * threads began their shares `right` times bound to their slot's PU alone; `wrong` times not, or did not end
+ * them so. The threads are looked at only where settings()->map is set. */
+void teams_for_each(void (*visit)(const struct verified_team *seen, void *data), void *data);
 
 #endif

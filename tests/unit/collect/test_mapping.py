@@ -202,8 +202,13 @@ READERS = {
     "predictor/advising/last_advice.py": "the last advice",
     "predictor/api/dataset.py": "named from Python",
     "predictor/evaluation/evaluation_options.py": "typed",
+    "predictor/regions/application_plan.py": "an answer on regions",
+    "predictor/regions/planning.py": "an answer on regions",
     "predictor/searching/gains_file.py": "known gains",
     "reports/characterisation/tables.py": "a characterisation",
+    "reports/parts/replayed_answer.py": "an answer on regions",
+    "reports/parts/replays_consistency.py": "an answer on regions",
+    "reports/region_gains.py": "an answer on regions",
 }
 """The files that read labels, and where the labels are from."""
 

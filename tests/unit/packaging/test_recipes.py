@@ -26,6 +26,7 @@ STARTED = {
     ("collect/campaign/cere.py", "COMMAND"): ("cere", ()),
     ("collect/measuring/counters/likwid/tool.py", "'likwid-accessD'"): ("likwid-accessD", ()),
     ("collect/measuring/counters/likwid/tool.py", "tool"): ("likwid-perfctr", ()),
+    ("collect/measuring/samples/source.py", "'perf'"): ("perf", ()),
     ("collect/host/host.py", "_TOOL"): ("lstopo-no-graphics", ("libhwloc", "hwloc", "hwloc")),
     ("collect/placing/start.py", "start.numactl[0]"): ("numactl", ("numactl", "numactl", "numactl")),
     ("collect/modelled/tracing.py", "EMULATOR"): ("qemu-x86_64", ("", "", "qemu-user")),

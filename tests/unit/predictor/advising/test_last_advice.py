@@ -9,8 +9,8 @@ from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
-from numapredict.native.errors import UsageError
-from numapredict.predictor.advising.last_advice import KeptAsItIsError, keep_advice, last_label
+from numapredict.native.errors import KeptAsItIsError, UsageError
+from numapredict.predictor.advising.last_advice import keep_advice, last_label
 
 TRUE, LABEL = program_of(("/bin/true", "a")), "1x1-contiguous-bind"
 
