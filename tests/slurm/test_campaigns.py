@@ -90,12 +90,19 @@ def test_an_array_whose_nodes_were_killed_goes_on_when_it_is_requeued_and_ends_a
     assert kill(f"--shards 2 --into {into} --shard ") >= 1
     kept = sum(len(source.record.measurements) for source in login.journals())
     assert 0 < kept < 80
-    # Requeued, a job waits for two minutes unless it is told not to.
-    for task in (0, 1):
-        login.type(f"scontrol requeue {job}_{task}; scontrol update JobId={job}_{task} StartTime=now")
-    login.wait(job)
-    journals = login.journals()
-    assert len({source.path for source in journals}) >= 3  # each start has one of its own
+    # Requeued, a job waits for two minutes unless it is told not to. One that is just ending may not be requeued yet.
+    for _ in range(10):
+        for task in (0, 1):
+            login.type(
+                f"scontrol requeue {job}_{task} || true; scontrol update JobId={job}_{task} StartTime=now || true"
+            )
+        login.wait(job)
+        journals = login.journals()
+        if sum(len(source.record.measurements) for source in journals) >= 80:
+            break
+        time.sleep(1)
+    # Each start has one of its own, but where the kill came before it had, or when all of its shard was done.
+    assert len({source.path for source in journals}) >= 2
     assert {source.name.node for source in journals if source.name} <= set(NODES)
     ran = Counter((m.program, m.mapping.label) for source in journals for m in source.record.measurements)
     assert (len(ran), ran.total()) == (80, 80)  # what was finished was not run again

@@ -1,5 +1,6 @@
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +94,9 @@ def test_a_nodes_time_is_the_median_of_its_starts_in_regions_where_they_are_time
     assert control_times(runs) == {"control a": 2.0}
     assert control_times([measurement(5.0, 0.0)]) == {"control a": 5.0}
     assert control_times([measurement(5.0, status="crashed")]) == {"control a": math.inf}
+    modelled = msgspec.structs.replace(measurement(5.0), modelled=True)
+    assert control_times([modelled]) == {"control a": 1.0}  # a trace's, not the node's
+    assert control_times([msgspec.structs.replace(modelled, status="crashed")]) == {"control a": math.inf}
 
 
 @pytest.mark.native
