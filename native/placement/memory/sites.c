@@ -213,4 +213,7 @@ void site_leave_out(const void *function) {
     spin_unlock(&lock);
 }
 
-void sites_after_fork(void) { atomic_flag_clear(&lock); }
+void sites_after_fork(void) {
+    atomic_flag_clear(&lock);
+    loaded_modules_after_fork();
+}

@@ -111,6 +111,8 @@ void loaded_modules_look(void) {
         fill_table();
 }
 
+void loaded_modules_after_fork(void) { atomic_flag_clear(&looking); }
+
 static bool in_table(const char *at, struct loaded_module *found) {
     /* The newest first: it may lie where an unloaded one was that no look has missed yet. */
     for (size_t i = atomic_load_explicit(&table_count, memory_order_acquire); i > 0; i--) {

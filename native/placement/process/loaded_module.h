@@ -26,5 +26,7 @@ bool loaded_module_of(const void *address, struct loaded_module *found);
 /* Bring the table up to date, where the loader has to be asked that way. The caller holds no lock of this
  * library and is in no signal handler. The first call is from this library's start. */
 void loaded_modules_look(void);
+/* In the child of a fork: no other thread looks any more. */
+void loaded_modules_after_fork(void);
 
 #endif
