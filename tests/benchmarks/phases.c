@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHARES = 8, WAIT_US = 2000, N = 1 << 16, FIRST = 4 };
+enum { SHARES = 8, WAIT_US = 2000, N = 1 << 19, FIRST = 4 };
 
 static double a[N];
 
