@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,6 +33,9 @@
 #define SHORTEST_PAUSE_NS 50000
 #define LONGEST_PAUSE_NS 2000000
 #define PAGE_BYTES 4096ul
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* on all architectures */
+#endif
 #define ENOUGH 32u /* replays, however short */
 
 static struct outcome *outcome; /* shared with the child */
@@ -226,18 +230,32 @@ static void quiet_end(const struct quiet *before) {
         kill(getpid(), SIGCHLD);
 }
 
+/* Wait for a time that gets longer, or, where a descriptor says when the child has ended, until then. */
+static void rest(int ending, struct timespec *nap, uint64_t left_ns) {
+    const struct timespec all = {(time_t)(left_ns / 1000000000u), (long)(left_ns % 1000000000u)};
+    struct pollfd end = {ending, POLLIN, 0};
+    if (ending >= 0 && (syscall(SYS_ppoll, &end, 1ul, &all, NULL, 0ul) >= 0 || errno == EINTR))
+        return;
+    nanosleep(nap, NULL);
+    nap->tv_nsec = nap->tv_nsec * 2 < LONGEST_PAUSE_NS ? nap->tv_nsec * 2 : LONGEST_PAUSE_NS;
+}
+
+/* Waking up to look would disturb the replay, which has this thread's PU. */
 static void await(pid_t child, uint32_t limit_ms) {
-    const uint64_t began = now_ns();
+    const uint64_t end = now_ns() + limit_ms * 1000000ull;
+    const int ending = (int)syscall(SYS_pidfd_open, child, 0u); /* Linux 5.3 */
     struct timespec nap = {.tv_nsec = SHORTEST_PAUSE_NS};
     int status = 0;
     pid_t ended;
     bool killed = false;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        if (!killed && now_ns() - began > limit_ms * 1000000ull)
+        const uint64_t now = now_ns();
+        if (!killed && now >= end)
             killed = kill(child, SIGKILL) == 0;
-        nanosleep(&nap, NULL);
-        nap.tv_nsec = nap.tv_nsec * 2 < LONGEST_PAUSE_NS ? nap.tv_nsec * 2 : LONGEST_PAUSE_NS;
+        rest(ending, &nap, now < end ? end - now : LONGEST_PAUSE_NS);
     }
+    if (ending >= 0)
+        close(ending);
     if (outcome->replays >= current->replays) /* what more of them led to, as data that grow, says nothing */
         outcome->state = OUTCOME_DONE;
     if (outcome->state != OUTCOME_NONE)
