@@ -36,7 +36,8 @@ class TeamFacts(msgspec.Struct, frozen=True):
         if self.thread_local and not self.keeps_threads:
             return f"{Path(self.thread_local).name} has thread-local data, which libgomp loses with a smaller team"
         if self.asks:
-            return f"it calls {self.asks.rstrip('_')} and may count on so many threads in a region"
+            calls = self.asks.rstrip("_")
+            return f"it calls {calls} and may count on so many threads in a region (--smaller-teams allows it)"
         return ""
 
 

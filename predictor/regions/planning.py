@@ -7,7 +7,7 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import Placement, resolve
-from numapredict.collect.placing.fixed_teams import TeamFacts, team_facts
+from numapredict.collect.placing.fixed_teams import team_facts
 from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of
 from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, plan_text
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange, read_profile
@@ -30,7 +30,10 @@ WORTH = 1.02
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """Where to write a plan, and what it may use: the profile of an earlier run, smaller teams against all signs."""
+    """Where to write a plan, and what it may use: the profile of an earlier run, and smaller teams.
+
+    ``smaller_teams``: also in a program that asks how many threads there are.
+    """
 
     path: Path
     profile: Path | None = None
@@ -59,7 +62,8 @@ def planned(
     """
     files = [str(Path(executable).absolute()), *(region.module for region in answer.regions if region.gains)]
     known = team_facts(files)
-    facts = TeamFacts(keeps_threads=known.keeps_threads) if wish.smaller_teams else known
+    # That libgomp loses thread-local data is sure, and no wish changes it.
+    facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
     data = _data(wish.profile, answer)
     found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses)
     if found is None or found.speedup < WORTH:

@@ -123,7 +123,7 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
     if plan.change_share >= _SEEN:
         notes.append(f"changes of teams between regions take {plan.change_share:.0%} of their time, at most")
     if plan.teams_stay:
-        notes.append(f"no team is smaller than the others: {plan.teams_stay} (--smaller-teams allows it)")
+        notes.append(f"no team is smaller than the others: {plan.teams_stay}")
     for note in notes:
         yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
 

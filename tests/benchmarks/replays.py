@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +49,17 @@ APPLICATIONS = ("short-regions", "serial-part", "locked-merge")
 VARIABLES = Path(__file__).parents[1] / "integration" / "variables"
 LEAST_SHARE = 0.05
 NEAR = 0.15
+HEAD = (
+    "program",
+    "regions",
+    "median error",
+    "largest",
+    "caches emptied",
+    "expected from gains",
+    "right mapping",
+    "not replayed",
+    "whole runs / replays",
+)
 
 
 class Pair(NamedTuple):
@@ -129,6 +140,16 @@ def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: i
             for region, mean_s in means.items():
                 whole.setdefault((region, label), []).append(mean_s)
         answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
+    return matched(name, whole, walls, answers)
+
+
+def matched(
+    name: str,
+    whole: Mapping[tuple[str, str], Sequence[float]],
+    walls: Mapping[str, Sequence[float]],
+    answers: Sequence[ReplayedRegions],
+) -> Compared:
+    """Return what replays say against the mean instances of whole runs, by region and mapping, and these runs' time."""
     found: dict[tuple[str, str], list[Pair]] = {}
     failed = 0
     for region in (region for answer in answers for region in answer.regions if region.share >= LEAST_SHARE):
@@ -143,7 +164,7 @@ def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: i
                 found.setdefault((key, gain.mapping), []).append(pair)
     pairs = tuple(map(median_pair, found.values()))
     replays_s = statistics.median(answer.replay_s for answer in answers)
-    return Compared(name, pairs, sum(map(statistics.median, walls.values())), replays_s, round(failed / rounds))
+    return Compared(name, pairs, sum(map(statistics.median, walls.values())), replays_s, round(failed / len(answers)))
 
 
 def median_pair(pairs: Sequence[Pair]) -> Pair:
@@ -251,17 +272,6 @@ def main(
     """Compare replays with whole runs on this computer, with one thread and with one a core of its first node."""
     cores = len(os.sched_getaffinity(0))
     labels = (f"{cores}x1-contiguous-bind", "1x1-contiguous-bind")
-    head = (
-        "program",
-        "regions",
-        "median error",
-        "largest",
-        "caches emptied",
-        "expected from gains",
-        "right mapping",
-        "not replayed",
-        "whole runs / replays",
-    )
     with tempfile.TemporaryDirectory(prefix="numapredict-") as name:
         folder, found = Path(name), []
         if processor_time:
@@ -275,7 +285,7 @@ def main(
                 for pair in found[-1].pairs if every else ():
                     times_ms = f"whole {pair.whole_s * 1e3:.3f} ms, replay {pair.replay_s * 1e3:.3f}, warm"
                     click.echo(f"{program} {pair.region} {pair.mapping}: {times_ms} {pair.warm_s * 1e3:.3f}", err=True)
-    click.echo(table(head, [row(one) for one in found]))
+    click.echo(table(HEAD, [row(one) for one in found]))
     click.echo(summary(found))
     if figure is not None:
         clock = "processor time of all threads" if processor_time else "by the clock"

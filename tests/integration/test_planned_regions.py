@@ -49,17 +49,26 @@ int main(void) {{
 """
 
 
-@pytest.fixture(scope="module", params=[GCC, CLANG])
-def phases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("phases")
-    (folder / "phases.c").write_text(PHASES)
-    options = ("-g", "-O1", "-fopenmp")
-    subprocess.run([request.param, *options, "-o", folder / "phases", folder / "phases.c"], check=True)
+ASKS = PHASES.replace("double sum = 0;", "double sum = omp_get_max_threads();").replace(
+    "#define", "#include <omp.h>\n#define"
+)
+LOCAL = ASKS.replace("int main", "static int own;\n#pragma omp threadprivate(own)\nint main").replace("%f", "%f %d")
+LOCAL = LOCAL.replace(", sum", ", sum, own")
+
+
+def compiled(compiler: str | None, source: str, folder: Path) -> Path:
+    (folder / "phases.c").write_text(source)
+    subprocess.run([str(compiler), "-g", "-O1", "-fopenmp", "-o", folder / "phases", folder / "phases.c"], check=True)
     return folder / "phases"
 
 
+@pytest.fixture(scope="module", params=[GCC, CLANG])
+def phases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(request.param, PHASES, tmp_path_factory.mktemp("phases"))
+
+
 def made(
-    program: Path, folder: Path, gain: float
+    program: Path, folder: Path, gain: float, *, smaller_teams: bool = False
 ) -> tuple[ReplayedRegions, PlannedApplication | None, tuple[str, ...]]:
     """Plan the program as if its second region had gained so much from one thread."""
     topology = host_topology()
@@ -75,7 +84,7 @@ def made(
     )
     answer = ReplayedRegions((str(program),), topology.name, baseline, 3, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in census}
-    plan, notes = planned(answer, Wish(folder / "plan"), str(program), keys, topology)
+    plan, notes = planned(answer, Wish(folder / "plan", smaller_teams=smaller_teams), str(program), keys, topology)
     return answer, plan, notes
 
 
@@ -102,6 +111,18 @@ def test_what_gains_nothing_is_no_plan(phases: Path, tmp_path: Path) -> None:
     assert plan is None
     assert notes == (f"no plan is worth it, and {tmp_path / 'plan'} was not written",)
     assert not (tmp_path / "plan").exists()
+
+
+@pytest.mark.parametrize(("compiler", "source"), [(GCC, ASKS), (CLANG, LOCAL), (GCC, LOCAL)])
+def test_smaller_teams_may_be_asked_for_but_lose_no_thread_local_data(
+    compiler: str, source: str, tmp_path: Path
+) -> None:
+    program = compiled(compiler, source, tmp_path)
+    _, plan, (note,) = made(program, tmp_path, 4.0)
+    assert plan is None
+    assert ("--smaller-teams allows it" in note) == (compiler == CLANG or source == ASKS)
+    _, plan, _ = made(program, tmp_path, 4.0, smaller_teams=True)
+    assert (plan is None) == (compiler == GCC and source == LOCAL)
 
 
 def test_the_command_writes_a_plan_or_says_why_not(phases: Path, tmp_path: Path) -> None:
