@@ -53,7 +53,7 @@ ASKS = PHASES.replace("double sum = 0;", "double sum = omp_get_max_threads();").
     "#define", "#include <omp.h>\n#define"
 )
 LOCAL = ASKS.replace("int main", "static int own;\n#pragma omp threadprivate(own)\nint main").replace("%f", "%f %d")
-LOCAL = LOCAL.replace(", sum", ", sum, own")
+LOCAL = LOCAL.replace(", sum", ", sum, own++")
 
 
 def compiled(compiler: str | None, source: str, folder: Path) -> Path:
