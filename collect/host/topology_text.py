@@ -25,7 +25,7 @@ def shape_of(topology: Topology) -> str:
     """Return a topology's shape in a few words: `4 NUMA nodes with 8 cores each`."""
     counts = [len(node.cores) for node in topology.cpu_nodes]
     nodes = len(counts)
-    cores = f"{counts[0]} cores" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
+    cores = counted(counts[0], "core") if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
     text = f"{counted(nodes, 'NUMA node')} with {cores}{' each' if nodes > 1 else ''}"
     if topology.threads_per_core > 1:
         text += f", {topology.threads_per_core} threads a core"

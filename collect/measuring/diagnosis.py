@@ -69,7 +69,7 @@ def facts_in_words(facts: Sequence[Fact]) -> Iterator[str]:
 
 def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     """Return the whole diagnosis: the computer, its facts, its counters, and what that means for measurements."""
-    lines = [f"{diagnosis.machine}: {counted(diagnosis.nodes, 'NUMA node')}, {diagnosis.cores} cores"]
+    lines = [f"{diagnosis.machine}: {counted(diagnosis.nodes, 'NUMA node')}, {counted(diagnosis.cores, 'core')}"]
     if diagnosis.allocation is not None:
         lines.append(allocation_in_words(diagnosis.allocation))
     lines += ["", "this computer (! disturbs measuring)", *facts_in_words(diagnosis.facts), "", "counters"]
