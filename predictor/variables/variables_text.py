@@ -29,7 +29,8 @@ def variables_in_words(answer: Variables) -> str:
     if answer.requests is not None:
         lines += [f"  all touches: {requests_in_words(answer.requests)}", ""]
     if answer.accesses is not None:
-        lines += [*_accesses(answer.accesses, answer.lpi_worth), ""]
+        sampled = f"accesses, sampled by the processor: {accesses_in_words(answer.accesses, answer.lpi_worth)}"
+        lines += [textwrap.fill(sampled, _WIDTH, initial_indent="  ", subsequent_indent="    "), ""]
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
@@ -182,16 +183,13 @@ def _facts(one: Variable) -> list[str]:
     return lines
 
 
-def _accesses(accesses: MemoryAccesses, worth: float) -> list[str]:
-    """Return what the processor sampled of the whole program, and what HPCToolkit would say of it."""
-    said = (
-        f"accesses, sampled by the processor: {requests_in_words(accesses.requests)}, of {accesses.samples} samples"
-        f"{_latency(accesses)}"
-    )
+def accesses_in_words(accesses: MemoryAccesses, worth: float) -> str:
+    """Return what the processor sampled of the whole program, and what HPCToolkit would say of it, in a line."""
+    said = f"{requests_in_words(accesses.requests)}, of {accesses.samples} samples{_latency(accesses)}"
     if accesses.lpi_numa is not None:
         compared = "above" if accesses.lpi_numa > worth else "not above"
         said += f"; {compared} {worth:g}, from which on HPCToolkit calls placement worth a change"
-    return [textwrap.fill(said, _WIDTH, initial_indent="  ", subsequent_indent="    ")]
+    return said
 
 
 def _latency(accesses: MemoryAccesses) -> str:

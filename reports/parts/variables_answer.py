@@ -10,7 +10,12 @@ import msgspec
 from numapredict.collect.source.excerpt import Excerpt
 from numapredict.collect.source.place import Place, plain_function
 from numapredict.predictor.variables.variable import RegionTouches, Variable, Variables
-from numapredict.predictor.variables.variables_text import name_of, pattern_in_words, requests_in_words
+from numapredict.predictor.variables.variables_text import (
+    accesses_in_words,
+    name_of,
+    pattern_in_words,
+    requests_in_words,
+)
 from numapredict.reports.parts.quantity import size
 from numapredict.reports.parts.touched_addresses import COLOURS, AddressesData, addresses_data
 
@@ -40,7 +45,9 @@ class MisplacedData(msgspec.Struct, frozen=True, kw_only=True):
 class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the table of variables; shares are of 0 to 1, -1 where they are not known.
 
-    ``time`` is that of the parallel regions that its remedy takes off, ``in_time`` the same in words.
+    ``time`` is that of the parallel regions that its remedy takes off, ``in_time`` the same in words. ``far_share`` is,
+    of the sampled accesses that left the node's caches, the part that went to another node; ``lpi_numa`` what these
+    cost, in cycles an instruction.
     """
 
     name: str
@@ -52,6 +59,8 @@ class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
     cost: float
     time: float | None
     in_time: str
+    far_share: float
+    lpi_numa: float
     served: str
     pattern: str
     allocated: str
@@ -61,11 +70,15 @@ class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VariablesData(msgspec.Struct, frozen=True, kw_only=True):
-    """The table of all variables; ``on_nodes``: any touch can be remote; ``in_time``: the time of any is known."""
+    """The table of all variables; ``on_nodes``: any touch can be remote; ``in_time``: the time of any is known.
+
+    ``sampled``: the processor sampled accesses.
+    """
 
     rows: tuple[VariableRow, ...]
     on_nodes: bool
     in_time: bool
+    sampled: bool
 
 
 class SourceLine(msgspec.Struct, frozen=True):
@@ -135,7 +148,12 @@ def misplaced_data(answer: Variables) -> MisplacedData:
 def variables_data(answer: Variables) -> VariablesData:
     """Return the table of variables, in the answer's order: the costliest first."""
     rows = tuple(map(_row, answer.variables))
-    return VariablesData(rows=rows, on_nodes=answer.nodes is not None, in_time=any(row.in_time for row in rows))
+    return VariablesData(
+        rows=rows,
+        on_nodes=answer.nodes is not None,
+        in_time=any(row.in_time for row in rows),
+        sampled=answer.accesses is not None,
+    )
 
 
 def lines_data(answer: Variables) -> LinesData:
@@ -171,6 +189,8 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
         ("Touches", f"{answer.touches} sampled in {answer.region_time_s:.2f} s of parallel regions"),
         ("Severity", _severity(answer)),
     ]
+    if answer.accesses is not None:
+        facts.append(("Accesses", accesses_in_words(answer.accesses, answer.lpi_worth)))
     if answer.machine is not None:
         how = "modelled: which threads share a node" if answer.modelled else "nodes of pages and threads measured"
         facts.append(("Machine", f"{answer.machine} as {answer.mapping}, {how}"))
@@ -205,6 +225,8 @@ def _nodes(answer: Variables) -> tuple[NodeShare, ...]:
 
 
 def _row(one: Variable) -> VariableRow:
+    sampled = one.accesses
+    left = sampled.requests.local + sampled.requests.remote if sampled is not None else 0.0
     return VariableRow(
         name=name_of(one),
         size_bytes=one.size_bytes,
@@ -215,6 +237,8 @@ def _row(one: Variable) -> VariableRow:
         cost=one.cost,
         time=None if one.time is None else one.time.share,
         in_time="" if one.time is None else one.time.in_words,
+        far_share=sampled.requests.remote / left if sampled is not None and left > 0 else -1.0,
+        lpi_numa=_known(sampled.lpi_numa if sampled is not None else None),
         served=requests_in_words(one.requests) if one.requests is not None else "",
         pattern=pattern_in_words(one.pattern),
         allocated=_text(one.allocated),
@@ -233,8 +257,8 @@ def _region(one: RegionTouches) -> RegionRow:
     )
 
 
-def _known(share: float | None) -> float:
-    return -1.0 if share is None else share
+def _known(value: float | None) -> float:
+    return -1.0 if value is None else value
 
 
 def _text(place: Place | None) -> str:

@@ -1,6 +1,11 @@
 import msgspec
 
+from numapredict.predictor.variables.memory_accesses import MemoryAccesses
+from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.time_cost import TimeCost
+from numapredict.reports.parts.contents import page_data
+from numapredict.reports.parts.page import render
+from numapredict.reports.parts.subject import Subject
 from numapredict.reports.parts.variables_answer import (
     lines_data,
     maps_data,
@@ -9,6 +14,7 @@ from numapredict.reports.parts.variables_answer import (
     variables_about,
     variables_data,
 )
+from tests.html_document import Document
 from tests.judged import judged_answer
 
 ANSWER = judged_answer()
@@ -48,6 +54,26 @@ def test_by_data_what_is_not_known_is_told_from_none() -> None:
     wrong = msgspec.structs.replace(ANSWER.variables[0], remote_share=None, other_threads_share=0.0)
     (row,) = variables_data(msgspec.structs.replace(ANSWER, variables=(wrong,))).rows
     assert (row.remote_share, row.other_threads_share, row.worth) == (-1, 0, True)
+
+
+def test_what_the_processor_sampled_stands_in_the_table_and_with_the_run() -> None:
+    served = Requests(local=300, remote=100, nodes=(0, 1), by_node=(300, 100), imbalance=1.5)
+    accesses = MemoryAccesses(samples=900, requests=served, remote_cycles=612.4, lpi_numa=0.234)
+    wrong, right = ANSWER.variables
+    sampled = msgspec.structs.replace(wrong, accesses=accesses)
+    answer = msgspec.structs.replace(ANSWER, accesses=accesses, variables=(sampled, right))
+    data = variables_data(answer)
+    assert data.sampled
+    assert not variables_data(ANSWER).sampled
+    assert [(row.far_share, row.lpi_numa) for row in data.rows] == [(0.25, 0.234), (-1, -1)]
+    said = dict(variables_about(answer))["Accesses"]
+    assert said.startswith("300 local, 100 remote; ")
+    assert said.endswith("; above 0.1, from which on HPCToolkit calls placement worth a change")
+    (head, first, other) = Document(render(page_data(Subject(name="app", variables=answer)))).table(
+        "Variables by their"
+    )
+    at = head.index("lpi_NUMAlpi_NUMA")
+    assert [row[at - 1 : at + 1] for row in (first, other)] == [["25%", "0.234"], ["?", "?"]]
 
 
 def test_by_address_each_variable_with_a_table_is_drawn() -> None:
