@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
     from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Printed
+    from numapredict.predictor.learning.learning import Wishes
 
 MACHINE = click.option(
     "--machine",
@@ -190,10 +191,12 @@ def predict(
         "numapredict.predictor.learning.learning:LearnedGains",
         "numapredict.collect.campaign.plan:Estimate",
         "numapredict.predictor.learning.budget:BudgetPlan",
+        "numapredict.predictor.evaluation.fleet_session:LearnedFleet",
     ],
     examples={
         "numapredict train --budget 2h": "Train for about 2 hours: a model, or data for searches.",
         "numapredict train --dataset lpdquad -o model.json": "Learn from a shipped dataset.",
+        "numapredict train --fleet /shared/store --held-out": "Learn from all machines, and see which help others.",
     },
 )
 @campaign_options
@@ -203,6 +206,13 @@ def predict(
     shell_complete=DATASET_NAMES,
     help="Learn from this dataset instead of running a campaign.",
 )
+@click.option(
+    "--fleet",
+    multiple=True,
+    metavar="FOLDER|URL",
+    help="Learn what searches need from the datasets of all machines in this store (`collect share`); repeatable.",
+)
+@click.option("--held-out", is_flag=True, help="With --fleet: search on each machine by the others alone.")
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="The campaign's folder; resumed if it exists."
 )
@@ -227,6 +237,8 @@ def predict(
 def train(
     request: "CampaignRequest",
     dataset: str | None,
+    fleet: tuple[str, ...],
+    held_out: bool,
     into: Path | None,
     output: Path | None,
     default: "AnyMapping | None",
@@ -255,6 +267,16 @@ def train(
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
         raise click.UsageError("--budget limits measuring, and --dataset measures nothing: leave one of them out")
+    if held_out and not fleet:
+        raise click.UsageError("--held-out compares the machines of --fleet")
+    if fleet:
+        if dataset is not None or into is not None or budget is not None or clusters is not None or dry_run:
+            raise click.UsageError(
+                "--fleet learns for searches from datasets that are there: leave out --dataset, --into, --budget, "
+                "--clusters and --dry-run"
+            )
+        _learn_fleet(fleet, output, wishes, held_out, as_json)
+        return
     if dataset is not None:
         try:
             found: Learned | LearnedGains | Estimate | BudgetPlan = learn_from(dataset, output, wishes)
@@ -270,6 +292,17 @@ def train(
         log.info(learned_in_words(found))
         if as_json:
             print_answer(found, as_json, learned_in_words)
+
+
+def _learn_fleet(places: tuple[str, ...], output: Path | None, wishes: "Wishes", held_out: bool, as_json: bool) -> None:
+    from numapredict.collect.terminal.answer import print_answer
+    from numapredict.predictor.evaluation.fleet_session import fleet_in_words, learn_fleet
+
+    try:
+        found = learn_fleet(places, output, wishes, held_out=held_out)
+    except KeyboardInterrupt:  # no campaign was run that could go on
+        raise Interruption("") from None
+    print_answer(found, as_json, fleet_in_words)
 
 
 @click.command(

@@ -244,4 +244,5 @@ def _filled(shares: Array) -> Array:
 
 
 def _others(every: Sequence[T], kept: list[int]) -> tuple[T, ...]:
-    return tuple(each for index, each in enumerate(every) if index not in set(kept))
+    inside = set(kept)
+    return tuple(each for index, each in enumerate(every) if index not in inside)

@@ -10,7 +10,7 @@ Held out and averaged over scales and rankings, that captured more of the gain t
 three measured machines and on both synthetic sets of programs, and about as much on the third machine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -28,6 +28,10 @@ Grid = npt.NDArray[np.float32]
 
 CLUSTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 """The numbers of clusters that are tried: neighbours among the large ones hardly differ."""
+
+MOST_COMPARED = 512
+"""Of more programs, whole groups drawn at random are compared: leaving out every group and clustering the others takes
+time in the cube of their number."""
 
 TOLERANCE = 1e-3
 """Scores this close in log2 (0.07%) count as equal: then cheaper probes and fewer clusters win."""
@@ -78,6 +82,7 @@ class Scores:
 
 def select(observations: Observations, default: int, options: TrainingOptions) -> Choice:
     """Return the best choice inside these observations; InsufficientDataError with fewer than two candidates."""
+    observations = observations.rows(compared_rows(observations.groups, MOST_COMPARED))
     scores = score_choices(observations, default, options)
     at = _best(scores, _probe_costs(observations, default, scores.candidates))
     return Choice(
@@ -88,6 +93,19 @@ def select(observations: Observations, default: int, options: TrainingOptions) -
         second=observations.mappings[scores.candidates[at[4]]],
         speedup=float(2 ** scores.log2_gain[at]),
     )
+
+
+def compared_rows(groups: Sequence[str], most: int) -> Labels:
+    """Return the rows of groups drawn at random, the same each time, with at most so many programs but two groups.
+
+    int64[rows], in their order; all of them if they are no more.
+    """
+    if len(groups) <= most:
+        return np.arange(len(groups))
+    _, group, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    order = np.random.default_rng(1).permutation(len(sizes))
+    drawn = order[: max(int(np.searchsorted(sizes[order].cumsum(), most, side="right")), 2)]
+    return np.flatnonzero(np.isin(group, drawn))
 
 
 def score_choices(observations: Observations, default: int, options: TrainingOptions) -> Scores:

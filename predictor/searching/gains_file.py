@@ -106,6 +106,11 @@ def read_gains(path: Path) -> tuple[MachineGains, ...]:
 
 
 def write_gains(machines: Sequence[MachineGains], path: Path) -> None:
-    """Write machines in one step; UnwritableError where the system refuses."""
+    """Write machines in one step; UnwritableError where the system refuses, InvalidInputError for too many."""
     data = msgspec.msgpack.encode(_File(SCHEMA_VERSION, tuple(machines)))
+    if len(data) > SIZE_LIMIT_BYTES:  # it could not be read again
+        raise InvalidInputError(
+            f"the gains of {len(machines)} machines take {len(data) / 1e6:.0f} MB, at most "
+            f"{SIZE_LIMIT_BYTES / 1e6:.0f} can be read: learn from fewer machines; nothing was written"
+        )
     write_whole(path, data, f"cannot write the gains {path}")

@@ -21,6 +21,7 @@ from numapredict.predictor.searching.known_gains import (
     wants_others,
     with_others,
 )
+from numapredict.predictor.searching.machine_features import most_alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,24 +61,33 @@ def kept_gains_path(trained: Path) -> Path:
     return trained.with_suffix(".regions")
 
 
+def fleet_gains_path(trained: Path) -> Path:
+    """Return where `numapredict train --fleet` keeps what programs gained on all machines, beside ``trained``."""
+    return trained.with_name("fleet.gains")
+
+
 def prior_of(
     machine: str, topology: Topology, trained: Path, supports: Callable[[Mapping], bool], *, modelled: bool
 ) -> Prior:
-    """Return what is known of a machine: by the gains ``trained`` here, if there is such a file, else the shipped ones.
+    """Return what is known of a machine: by the gains ``trained`` here, if there is such a file, else by its kind's.
 
-    Other machines' join where its own programs are few, and are all there is without any; whether it is ``modelled``
-    itself decides how they are carried over. Only mappings that it ``supports`` are in it. InvalidInputError for a
-    damaged file.
+    Those are the fleet's or shipped ones of its name and shape. Other machines', of those most like it, join where its
+    own programs are few, and are all there is without any; whether it is ``modelled`` itself decides how they are
+    carried over. Only mappings that it ``supports`` are in it. InvalidInputError for a damaged file.
     """
-    shipped = read_gains(shipped_file())
-    here = read_gains(trained) if trained.is_file() else shipped
+    shipped, fleet_at = read_gains(shipped_file()), fleet_gains_path(trained)
+    fleet = read_gains(fleet_at) if fleet_at.is_file() else ()
+    known = {each.machine for each in fleet}
+    here = read_gains(trained) if trained.is_file() else (*fleet, *shipped)
     fitting = [each for each in here if each.topology.fingerprint == topology.fingerprint]
     own = next((each for each in fitting if each.machine == machine), None)
-    others = [each for each in shipped if each.machine != machine]
+    # A fleet may have one processor in several shapes (NPS, SNC); what ships has another shape only by mistake.
+    others = [each for each in fleet if (each.machine, each.topology.fingerprint) != (machine, topology.fingerprint)]
+    others += [each for each in shipped if each.machine != machine and each.machine not in known]
     kept_at = kept_gains_path(trained)
     kept = [] if modelled or not kept_at.is_file() else read_gains(kept_at)
     regions = next((each for each in kept if each.topology.fingerprint == topology.fingerprint), None)
-    return known_of(topology, own, others, supports, modelled=modelled, regions=regions)
+    return known_of(topology, own, most_alike(topology, others), supports, modelled=modelled, regions=regions)
 
 
 def known_of(

@@ -7,11 +7,12 @@ import pytest
 
 from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.learning import selection
 from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.options import Ranking, Scale, TrainingOptions
 from numapredict.predictor.learning.probes import cluster_distances, learn_scales, scaled_features
-from numapredict.predictor.learning.selection import mapping_costs, score_choices, select
+from numapredict.predictor.learning.selection import compared_rows, mapping_costs, score_choices, select
 from numapredict.predictor.learning.train import probe_readings
 from tests.planted import planted_dataset
 
@@ -117,3 +118,28 @@ def test_mapping_costs_by_hand() -> None:
     assert mapping_costs(times, 0, rows, labels, "pooled") == pytest.approx(
         np.array([[0, -2 / 3, -2 / 9], [0, 1, 7 / 6]])
     )
+
+
+def test_of_more_programs_than_can_be_compared_whole_groups_are_drawn_the_same_each_time() -> None:
+    groups = [f"g{n % 40}" for n in range(200)]
+    rows = compared_rows(groups, 52)
+    assert 40 < len(rows) <= 52
+    drawn = {groups[row] for row in rows}
+    assert rows.tolist() == [row for row, group in enumerate(groups) if group in drawn]
+    assert compared_rows(groups, 52).tolist() == rows.tolist()
+    assert compared_rows(groups, 200).tolist() == list(range(200))
+
+
+def test_two_large_groups_are_compared_even_if_each_has_too_many_programs() -> None:
+    assert len({"abc"[row // 50] for row in compared_rows(["a"] * 50 + ["b"] * 50 + ["c"] * 50, 10)}) == 2
+
+
+def test_what_is_chosen_from_many_programs_is_what_is_chosen_from_those_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    observations = noisy(24)
+    default = observations.column(DEFAULT)
+    options = TrainingOptions(probe_candidates=CANDIDATES, max_clusters=4)
+    drawn = observations.rows(compared_rows(observations.groups, 10))
+    assert len(drawn.programs) == 10
+    wanted = select(drawn, default, options)
+    monkeypatch.setattr(selection, "MOST_COMPARED", 10)
+    assert select(observations, default, options) == wanted != select(noisy(10, seed=4), default, options)

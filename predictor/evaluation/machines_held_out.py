@@ -1,0 +1,96 @@
+"""Which machines of a fleet help others: each is searched knowing the others alone, then all of these but one."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.terminal.progress import follow
+from numapredict.predictor.evaluation.search_curve import Sources, knowledge, searched, space_of
+from numapredict.predictor.learning.features import Observations, gains_of, observe
+from numapredict.predictor.learning.scores import score_of
+from numapredict.predictor.searching.gains_file import MachineGains
+from numapredict.predictor.searching.machine_features import most_alike
+
+RUNS = 4
+"""Searches are compared after so many runs, as many as one makes if nothing is stated."""
+
+
+class Helper(msgspec.Struct, frozen=True):
+    """A machine that a search knew, and the gain captured that it added: what is lost without it, and is not with it.
+
+    None where it was the only one.
+    """
+
+    machine: str
+    added: float | None
+
+
+class MachineHeldOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What searches capture of the gain of a machine's programs after four runs, knowing other machines alone.
+
+    The asked program's group is left out there, too. None where the machine has nothing to gain.
+    """
+
+    machine: str
+    modelled: bool
+    programs: int
+    gain_captured: float | None
+    helpers: tuple[Helper, ...]
+
+
+def machines_held_out(machines: Sequence[tuple[Dataset, AnyMapping, MachineGains]]) -> tuple[MachineHeldOut, ...]:
+    """Return each machine's result in their order, given its dataset, default and gains; nothing for a single one."""
+    found = []
+    for number, (dataset, mapping, own) in enumerate(machines) if len(machines) > 1 else ():
+        observations = observe(dataset, mapping)
+        others = most_alike(own.topology, [each for at, (_, _, each) in enumerate(machines) if at != number])
+        known = [others, *([each for each in others if each is not left] for left in others if len(others) > 1)]
+        said = f"searches on {dataset.machine} by other machines"
+        captured = [_captured(dataset, observations, mapping, each) for each in follow(known, len(known), said)]
+        added = captured[1:] or [None]
+        found.append(
+            MachineHeldOut(
+                machine=dataset.machine,
+                modelled=dataset.modelled,
+                programs=len(observations.programs),
+                gain_captured=captured[0],
+                helpers=tuple(
+                    Helper(each.machine, None if left is None or captured[0] is None else captured[0] - left)
+                    for each, left in zip(others, added, strict=True)
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _captured(
+    dataset: Dataset, observations: Observations, mapping: AnyMapping, others: Sequence[MachineGains]
+) -> float | None:
+    default = observations.column(mapping)
+    # A group that only one machine has leaves that machine without programs for it, and is then not asked about.
+    asked = [row for row, group in enumerate(observations.groups) if all(set(each.groups) - {group} for each in others)]
+    observations = observations.rows(asked)
+    sources = Sources(tuple(others), without_machine=True)
+    knows = knowledge(observations, default, space_of(dataset, observations), sources)
+    best = gains_of(observations.time_s, default).max(axis=1)
+    gained = searched(observations, default, knows).gain[:, RUNS - 1]
+    return score_of(np.asarray(gained), best, observations.groups).gain_captured
+
+
+def held_out_in_words(found: Sequence[MachineHeldOut]) -> list[str]:
+    """Return a table: a row a machine, with what its searches capture without it, and what each other machine added."""
+    lines = []
+    for each in found:
+        made = " (modelled)" if each.modelled else ""
+        lines.append(
+            f"{each.machine}{made}, {each.programs} programs: {_number(each.gain_captured)} of the gain captured"
+        )
+        lines += [f"  {helper.machine}: {_number(helper.added, '+')}" for helper in each.helpers]
+    return lines
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "nothing to compare" if value is None else f"{value:{sign}.2f}"
