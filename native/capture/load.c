@@ -18,7 +18,7 @@
 
 #define SLOTS 1024
 #define LEAST_NS 50000u    /* of an instance: below, starting a team is what takes the time */
-#define LEAST_SHARE 20u    /* one in so many of the run's time */
+#define LEAST_SHARE 20u    /* one in so many of the time since the first region of all */
 #define LONG_NS 100000000u /* an instance so long is replayed at its second coming */
 #define USUAL 2u           /* instances before the first replay: by then memory has been touched */
 #define KNOWN_NS 10000000u /* of instances, or so many of them, before durations count as known */
@@ -38,7 +38,7 @@ struct seen {
 
 static struct seen seen[SLOTS];
 static atomic_flag capturing = ATOMIC_FLAG_INIT;
-static uint64_t began_ns, captured_ns; /* of the library; on replays */
+static uint64_t began_ns, captured_ns; /* when the first instance of all ended; on replays */
 static uint32_t captures;
 static THREAD_LOCAL uint64_t instance_ns;
 
@@ -129,6 +129,8 @@ static void end(struct region_call *call) {
     struct seen *s = connection_is_open() ? seen_of(call->function) : NULL;
     if (!s)
         return;
+    if (!began_ns) /* to start a program and its first team may take longer than its short regions */
+        began_ns = now_ns();
     if (s->after == captures ||
         s->durations.count == 0) /* after a fork the first write to each page is slow */
         durations_add(&s->durations, now_ns() - instance_ns);
@@ -143,7 +145,6 @@ __attribute__((constructor)) static void load(void) {
     static const struct region_hooks hooks = {.begin = begin, .enter = enter, .end = end};
     if (!connection_open() || !replay_prepare())
         return;
-    began_ns = now_ns();
     regions_watch(&hooks);
     if (connection_report())
         region_clock_open_at(connection_report());

@@ -39,6 +39,7 @@ SHAPES: dict[str, set[str]] = {
     "reduction": set(),
     "signals": set(),
     "threads": set(),
+    "late": set(),
     "work code": set(),
     "work killed": set(),
     "output": {"it makes the system call write, whose effects would be seen outside"},
@@ -77,8 +78,6 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
     captured = [region for region in answer["regions"] if region["gains"]]
     problems = {region["gains"][0]["problem"] for region in captured}
     assert problems <= {"", *SHAPES[words]}
-    if words == "threadprivate" and not captured:
-        return  # where starting the first team took so long that all others are under 5% of the time
     assert captured
     assert answer["replay_s"] == pytest.approx(sum(region["replay_s"] for region in captured))  # each one once
     if words == "output":

@@ -175,6 +175,14 @@ static void signals(void) {
         exit(7);
 }
 
+/* Starting the program and its first team takes much longer than the regions, as on a busy computer. */
+static void late(void) {
+    usleep(200000);
+#pragma omp parallel
+    usleep(300000);
+    work();
+}
+
 static void *beside(void *unused) {
     for (int t = 0; t < 200; t++) {
         void *some = malloc(1000 + (size_t)t);
@@ -261,6 +269,7 @@ int main(int count, char **word) {
                   {"signals", signals},
                   {"reduction", reduction},
                   {"threads", threads},
+                  {"late", late},
                   {"slow", slow},
                   {"leaving", leaving},
                   {"crash", crash},
