@@ -33,7 +33,10 @@ COPIES_OF: dict[PagePolicy, Copies] = {
 Under first touch a page stays where the program's own first touch has put it.
 """
 
-_QUESTION = struct.Struct("=QQQQIII4x512s")
+DURATION_CLASSES = 20
+"""By powers of two: the first is up to 33 microseconds."""
+
+_QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
 _JOB = struct.Struct(f"=6IQ{MOST_THREADS}H{MOST_NODES}H")
 _OUTCOME = struct.Struct(f"=IiIIQQQQII{2 * MOST_REPLAYS}Q")
 
@@ -67,8 +70,10 @@ _CALLS = {kind: dict(zip(numbers, _CALL_NAMES.split(), strict=True)) for kind, n
 class AskedRegion(msgspec.Struct, frozen=True):
     """A region that is about to begin: ``instance`` instances came before, with ``team`` threads.
 
-    Those on which it spends most of its time are ``mean_s`` long, and this one seems to be of them. If it is not,
-    another may be asked for ``tries_left`` times; 0 where all take about as long.
+    Those of the class of durations on which it spends most of its time are ``mean_s`` long, and this one seems to be of
+    them. If it is not, another may be asked for ``tries_left`` times; 0 where all take about as long.
+    ``before`` other classes have been replayed. Of each class ``counts`` instances took ``spent_s`` together, so far,
+    or in the whole run where it has ``ended``: then it is no question.
     """
 
     key: int
@@ -79,6 +84,10 @@ class AskedRegion(msgspec.Struct, frozen=True):
     mean_s: float
     team: int
     tries_left: int = 0
+    before: int = 0
+    ended: bool = False
+    counts: tuple[int, ...] = ()
+    spent_s: tuple[float, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -105,9 +114,13 @@ def question_of(packet: bytes) -> AskedRegion | None:
     """Return the question in a packet, None where it is none."""
     if len(packet) != _QUESTION.size:
         return None
-    key, offset, instance, mean_ns, team, process, tries_left, module = _QUESTION.unpack(packet)
+    key, offset, instance, mean_ns, team, process, tries_left, before, ended, *classes, module = _QUESTION.unpack(
+        packet
+    )
     path = os.fsdecode(module.split(b"\0", 1)[0])
-    return AskedRegion(key, path, offset, process, instance, mean_ns * 1e-9, team, tries_left)
+    counts, spent_s = tuple(classes[::2]), tuple(ns * 1e-9 for ns in classes[1::2])
+    first = (key, path, offset, process, instance, mean_ns * 1e-9, team, tries_left)
+    return AskedRegion(*first, before, bool(ended), counts, spent_s)
 
 
 def outcome_of(packet: bytes) -> Outcome | None:
@@ -158,7 +171,7 @@ def fits(placement: Placement) -> bool:
 
 def variable_text(server: str, report: str) -> str:
     """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
-    return f"version=2;server={server};report={report}"
+    return f"version=3;server={server};report={report}"
 
 
 def _filled(numbers: Sequence[int], size: int) -> list[int]:

@@ -11,7 +11,7 @@ import socket
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, MutableMapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -97,9 +97,9 @@ def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> 
     try:
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        found: list[CapturedRegion] = []
-        _serve(listener, ended, choose, found)
-        kept.write_bytes(msgspec.json.encode(found))
+        found, known = list[CapturedRegion](), dict[tuple[int, int], AskedRegion]()
+        _serve(listener, ended, lambda connection: _Conversation(connection, choose, known), found)
+        kept.write_bytes(msgspec.json.encode([_with_all_instances(one, known) for one in found]))
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -107,7 +107,19 @@ def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> 
         os._exit(code)
 
 
-def _serve(listener: socket.socket, ended: int, choose: Chooser, found: list[CapturedRegion]) -> None:
+def _with_all_instances(one: CapturedRegion, known: Mapping[tuple[int, int], AskedRegion]) -> CapturedRegion:
+    """Return a captured region with the durations of the whole run, if its process told them."""
+    last = known.get((one.asked.process, one.asked.key), one.asked)
+    asked = msgspec.structs.replace(one.asked, counts=last.counts, spent_s=last.spent_s)
+    return msgspec.structs.replace(one, asked=asked)
+
+
+def _serve(
+    listener: socket.socket,
+    ended: int,
+    conversation_on: Callable[[socket.socket], "_Conversation"],
+    found: list[CapturedRegion],
+) -> None:
     conversations: dict[int, _Conversation] = {}
     with selectors.DefaultSelector() as selector:
         selector.register(ended, selectors.EVENT_READ)
@@ -116,7 +128,7 @@ def _serve(listener: socket.socket, ended: int, choose: Chooser, found: list[Cap
             ready = {key.fd for key, _ in selector.select()}
             if listener.fileno() in ready:
                 accepted, _ = listener.accept()
-                conversations[accepted.fileno()] = _Conversation(accepted, choose)
+                conversations[accepted.fileno()] = conversation_on(accepted)
                 selector.register(accepted.fileno(), selectors.EVENT_READ)
             for number in ready & set(conversations):
                 conversation = conversations[number]
@@ -131,10 +143,15 @@ def _serve(listener: socket.socket, ended: int, choose: Chooser, found: list[Cap
 
 
 class _Conversation:
-    """With one process of the run: a question, and then outcomes, one region at a time."""
+    """With one process of the run: a question, and then outcomes, one region at a time.
 
-    def __init__(self, connection: socket.socket, choose: Chooser) -> None:
-        self._connection, self._choose = connection, choose
+    ``known`` gets what is told of regions, by process and key, the latest last.
+    """
+
+    def __init__(
+        self, connection: socket.socket, choose: Chooser, known: MutableMapping[tuple[int, int], AskedRegion]
+    ) -> None:
+        self._connection, self._choose, self._known = connection, choose, known
         self._asked: AskedRegion | None = None
         self._replays: list[Replay] = []
         self._done: list[CapturedRegion] = []
@@ -150,6 +167,10 @@ class _Conversation:
             packet = self._connection.recv(MOST_BYTES)
             asked, outcome = question_of(packet), outcome_of(packet)
             if asked is not None:
+                self._known[asked.process, asked.key] = asked
+            if asked is not None and asked.ended:
+                self._connection.send(go_on_packet())
+            elif asked is not None:
                 self._asked, self._began_s, self._replays, self._emptying = asked, time.monotonic(), [], True
                 self._placements = self._choose(asked)
                 self._go_on(lambda: next(self._placements))

@@ -2,13 +2,16 @@
  *
  * Contract. The other side is collect/capturing/exchange.py. A message is one packet of a SOCK_SEQPACKET
  * socket in the abstract name space. Its name is in the variable NUMACAPTURE, and the path of a file for the
- * region clock (region_file.h), which is the rest of the variable: `version=2;server=NAME;report=PATH`. All
+ * region clock (region_file.h), which is the rest of the variable: `version=3;server=NAME;report=PATH`. All
  * numbers are in the byte order of the computer, on which both processes run. The library asks about an
  * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
- * job says, sends the outcome, and waits for the next answer.
+ * job says, sends the outcome, and waits for the next answer. When the program ends it tells what became of
+ * each such region's classes of durations.
  */
 #ifndef NUMACAPTURE_EXCHANGE_H
 #define NUMACAPTURE_EXCHANGE_H
+
+#include "durations.h"
 
 #include <stdint.h>
 
@@ -31,7 +34,10 @@ struct question {
     uint32_t team;        /* threads of the last one */
     uint32_t process;
     uint32_t tries_left; /* how often another instance may be asked for; 0 where all are about as long */
+    uint32_t before;     /* how many classes of this region have been replayed */
+    uint32_t ended;      /* 1: no question, the program has ended */
     uint32_t unused;
+    struct duration_class class[DURATION_CLASSES]; /* so far */
     char module[PATH_BYTES];
 };
 

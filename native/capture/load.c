@@ -18,7 +18,7 @@
 
 #define SLOTS 1024
 #define LEAST_NS 50000u    /* of an instance: below, starting a team is what takes the time */
-#define LEAST_SHARE 20u    /* one in so many of the run's time */
+#define LEAST_SHARE 20u    /* one in so many of the time since the first region of all */
 #define LONG_NS 100000000u /* an instance so long is replayed at its second coming */
 #define USUAL 2u           /* instances before the first replay: by then memory has been touched */
 #define KNOWN_NS 10000000u /* of instances, or so many of them, before durations count as known */
@@ -26,20 +26,22 @@
 #define PATIENCE                                                                                             \
     4u /* instances that may pass while one of a certain length is waited for; each time 4 times more */
 #define TRIES 6u
+#define SEVERAL 4u /* instances of a further class, or two long ones: what interrupted one comes once */
 
 struct seen {
     _Atomic(void *) function;
     struct durations durations;
     uint32_t team, tries, passed;
-    uint32_t captured; /* the class of durations that was replayed, plus 1 */
-    uint32_t after;    /* captures of all regions when it last ended */
-    uint64_t instances;
+    uint32_t classes; /* of durations that were replayed */
+    uint32_t after;   /* captures of all regions when it last ended */
+    uint64_t instances, key;
 };
 
 static struct seen seen[SLOTS];
 static atomic_flag capturing = ATOMIC_FLAG_INIT;
-static uint64_t began_ns, captured_ns; /* of the library; on replays */
+static uint64_t began_ns, captured_ns; /* when the first instance of all ended; on replays */
 static uint32_t captures;
+static pid_t owner; /* of the connection */
 static THREAD_LOCAL uint64_t instance_ns;
 
 static uint64_t now_ns(void) {
@@ -59,32 +61,46 @@ static struct seen *seen_of(void *function) {
     return NULL;
 }
 
-/* Whether the next instance is to be one of those on which the region spends most of its time. */
+/* Whether the next instance is to be one of those on which the region spends most of its time, or one of a
+ * further class that takes a worthwhile share of the program's. */
 static bool is_worth_it(struct seen *s) {
     const struct durations *d = &s->durations;
-    const unsigned class = durations_main(d);
-    if (d->count == 0 || s->tries >= TRIES || (s->captured && durations_alike(s->captured - 1, class)))
+    const unsigned class = durations_wanted(d);
+    if (d->count == 0 || s->tries >= TRIES || class == DURATION_CLASSES)
         return false;
     const uint64_t mean_ns = durations_mean_ns(d, class), elapsed_ns = now_ns() - began_ns - captured_ns;
-    if (mean_ns < LEAST_NS || d->total_ns < elapsed_ns / LEAST_SHARE)
+    const uint64_t spent_ns = s->classes ? durations_around_ns(d, class) : d->total_ns;
+    if (mean_ns < LEAST_NS || spent_ns < elapsed_ns / LEAST_SHARE)
         return false;
+    if (s->classes)
+        return durations_around(d, class) >= (mean_ns >= LONG_NS ? USUAL : SEVERAL) &&
+               durations_wanted_is_next(d);
     if (mean_ns >= LONG_NS)
         return true;
     if (d->count < USUAL || (d->total_ns < KNOWN_NS && d->count < KNOWN))
         return false;
-    return durations_main_is_next(d) || ++s->passed > PATIENCE << 2 * s->tries;
+    return durations_wanted_is_next(d) || ++s->passed > PATIENCE << 2 * s->tries;
+}
+
+static struct question question_of(const struct seen *s) {
+    const struct durations *d = &s->durations;
+    struct question question = {.instance = s->instances,
+                                .mean_ns = durations_mean_ns(d, durations_wanted(d)),
+                                .team = s->team,
+                                .process = (uint32_t)getpid(),
+                                .key = s->key,
+                                .tries_left = durations_vary(d) || s->classes ? TRIES - s->tries : 0,
+                                .before = s->classes};
+    memcpy(question.class, d->class, sizeof question.class);
+    return question;
 }
 
 static void capture(struct region_call *call, struct seen *s) {
-    s->tries++;
-    struct question question = {.instance = s->instances,
-                                .mean_ns = durations_mean_ns(&s->durations, durations_main(&s->durations)),
-                                .team = s->team,
-                                .process = (uint32_t)getpid(),
-                                .key = call->region->key,
-                                .offset = call->region->offset,
-                                .tries_left = durations_vary(&s->durations) ? TRIES - s->tries : 0};
     static struct job job;
+    s->tries++;
+    s->key = call->region->key;
+    struct question question = question_of(s);
+    question.offset = call->region->offset;
     Dl_info where;
     if (dladdr(call->function, &where) && where.dli_fname)
         strncpy(question.module, where.dli_fname, sizeof question.module - 1);
@@ -93,7 +109,11 @@ static void capture(struct region_call *call, struct seen *s) {
         const struct outcome outcome = replay(call, (int)s->team, &job);
         there = connection_ask(&outcome, sizeof outcome, &job);
     }
-    s->captured = job.answer == TRY_ANOTHER ? 0 : durations_main(&s->durations) + 1;
+    if (job.answer == TRY_ANOTHER)
+        return;
+    durations_replayed(&s->durations);
+    s->classes++;
+    s->tries = s->passed = 0;
 }
 
 static void begin(struct region_call *call) {
@@ -129,6 +149,8 @@ static void end(struct region_call *call) {
     struct seen *s = connection_is_open() ? seen_of(call->function) : NULL;
     if (!s)
         return;
+    if (!began_ns) /* to start a program and its first team may take longer than its short regions */
+        began_ns = now_ns();
     if (s->after == captures ||
         s->durations.count == 0) /* after a fork the first write to each page is slow */
         durations_add(&s->durations, now_ns() - instance_ns);
@@ -143,8 +165,22 @@ __attribute__((constructor)) static void load(void) {
     static const struct region_hooks hooks = {.begin = begin, .enter = enter, .end = end};
     if (!connection_open() || !replay_prepare())
         return;
-    began_ns = now_ns();
+    owner = getpid();
     regions_watch(&hooks);
     if (connection_report())
         region_clock_open_at(connection_report());
+}
+
+/* How the durations of a region with replays turned out. */
+__attribute__((destructor)) static void tell(void) {
+    static struct job job;
+    if (!connection_is_open() || owner != getpid() || atomic_flag_test_and_set(&capturing))
+        return;
+    for (size_t n = 0; n < SLOTS; n++) {
+        if (!seen[n].key)
+            continue;
+        struct question question = question_of(&seen[n]);
+        question.ended = 1;
+        connection_ask(&question, sizeof question, &job);
+    }
 }

@@ -74,16 +74,18 @@ def replayed(
     ``others`` are labels of mappings that gained in other regions: they come after the candidates, for the whole
     program may want one mapping. Then the one with the largest gain is replayed again in CONFIRMING rounds, and so the
     next one if it does not gain in all of them. Ends at once where the baseline cannot be replayed. Another instance is
-    better where the baseline takes another time than the instances do that this one stands for.
+    better where the baseline takes another time than the instances do that this one stands for. Of a further class of
+    the region's durations the ``others`` are all: those of the first class, of which the best, the first, is confirmed.
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
     first = yield placements[baseline]
     emptied = emptied_share([first], asked.mean_s)
     before_s = time_of(first, emptied)
-    unlike = asked.tries_left > 0 and distance(before_s, asked.mean_s) > math.log2(OTHER_CLASS)
-    if unlike and asked.instance >= MANY:
-        return True
+    is_other = not is_like(before_s, asked.mean_s)
+    unlike = asked.tries_left > 0 and is_other
+    if is_other and (asked.before or (unlike and asked.instance >= MANY)):
+        return unlike
     columns, gains, closed = [baseline], [0.0], _closed(asked, prior, baseline)
 
     def round_of(column: int) -> Generator[Placement, Outcome, float]:
@@ -102,7 +104,7 @@ def replayed(
             columns.append(column)
             gains.append(gain)
 
-    for _ in range(candidates):
+    for _ in range(0 if asked.before else candidates):
         following = next_run(known, columns, gains, closed=closed)
         if math.isnan(before_s) or following is None or following.expected_gain < LEAST_GAIN:
             break
@@ -110,7 +112,10 @@ def replayed(
     for column, mapping in enumerate(prior.mappings):
         if mapping.label in others and column not in closed and column not in columns and not math.isnan(before_s):
             yield from tried(column)
-    for gain, column in sorted(zip(gains, columns, strict=True), reverse=True):
+    ranked = sorted(zip(gains, columns, strict=True), reverse=True)
+    if asked.before:
+        ranked = [(math.inf, column) for column in columns[1:] if prior.mappings[column].label in others[:1]]
+    for gain, column in ranked:
         if gain < LEAST_GAIN or math.isnan(before_s):
             break
         lowest = gain
@@ -119,6 +124,11 @@ def replayed(
         if lowest > 0:
             break
     return unlike
+
+
+def is_like(one_s: float, other_s: float) -> bool:
+    """Return whether two times may be those of instances of one class of durations; False where one is not a number."""
+    return distance(one_s, other_s) <= math.log2(OTHER_CLASS)
 
 
 def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:

@@ -41,8 +41,23 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or were interrupted; "
         "their gains are those of the instance that was replayed"
     )
-    for note in [doubt, *answer.notes] if unlike else answer.notes:
+    for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
         yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def class_lines(answer: ReplayedRegions) -> Iterator[str]:
+    """Return a line for each region whose instances differ: what those of each length gain from its best mapping."""
+    for region in answer.regions:
+        best = region.best
+        if not region.classes or best is None:
+            continue
+        sides = []
+        for one in region.classes:
+            gain = next((gain for gain in one.gains if gain.mapping == best.mapping), None)
+            gained = f", {gain.speedup:.2f}x" if gain is not None and gain.speedup and best.speedup != 1 else ""
+            sides.append(f"{seconds_in_words(one.mean_s)} ({one.share:.0%} of its time{gained})")
+        under = f", under {best.mapping}" if best is not region.gains[0] else ""
+        yield f"instances of {region_name(region)} differ{under}: {', '.join(sides)}; each of these was replayed"
 
 
 def _table(answer: ReplayedRegions) -> Iterator[str]:

@@ -4,6 +4,7 @@ import msgspec
 
 from numapredict.collect.source.place import Place
 from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.duration_class import DurationClass
 
 UNLIKE = 1.5
 """A replay that takes so many times an instance's time in the run, or less by so much, says less about it."""
@@ -17,7 +18,8 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     waited for ``replay_s``; None where none was, as ``problem`` says. ``replay_ratio`` is a replay's time under the
     baseline over the mean instance's: far from 1 where instances differ. ``emptied`` is the share of the caches that
     other regions empty between its instances, 0 to 1, by the mean ``instance_s`` of those that the replayed one stands
-    for.
+    for. Where its instances differ, ``classes`` has an instance of each class of durations that was replayed, the first
+    one first, and the other fields are those of all together, by their shares of the time.
     """
 
     name: str
@@ -35,6 +37,7 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     problem: str = ""
     emptied: float = 0.0
     instance_s: float | None = None
+    classes: tuple[DurationClass, ...] = ()
 
     @property
     def is_unlike(self) -> bool:

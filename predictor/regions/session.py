@@ -10,7 +10,6 @@ import msgspec
 
 from numapredict.collect.binding import threads_asked
 from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
-from numapredict.collect.capturing.replay_time import emptied_share
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import describes_this_computer, host_topology
@@ -24,30 +23,26 @@ from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal
 from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
-from numapredict.collect.placing.region_times import RegionTime, RegionTimes, read_region_times, with_places
+from numapredict.collect.placing.region_times import read_region_times
 from numapredict.collect.placing.run_file import check_place, put
 from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.program import program_as_typed
-from numapredict.collect.source.modules import Modules
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, MANY, gains_of, of_most_use, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, gains_of, replayed
 from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.planning import PLAN, Wish, planned
+from numapredict.predictor.regions.region_answers import region_answers
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.searching.prior import Prior, kept_gains_path, prior_of
-
-LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
-"""What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
-so often."""
 
 OTHERS = 2
 """Mappings that gained most in regions before: these are replayed in each further region, too."""
@@ -108,7 +103,7 @@ def run_replayed(request: Request) -> int:
             wall_s = time.perf_counter() - began_s
         found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
         exit_code, signal = exit_and_signal(code)
-        regions = _regions(found, watcher.found)
+        regions = region_answers(found, watcher.found)
         answer = ReplayedRegions(
             command=request.command,
             machine=topology.name,
@@ -170,9 +165,12 @@ class _Budget:
     def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
         self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
         self._gained: dict[str, float] = {}  # labels of mappings, and what they gave at most
+        self._first: dict[tuple[int, int], list[str]] = {}  # of each region's first class of durations, the best first
 
     def replays(self, asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
         others = sorted(self._gained, key=lambda label: -self._gained[label])[:OTHERS]
+        if asked.before:
+            others = self._first.get((asked.process, asked.key), [])
         choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES, others)
         began_s, made = time.monotonic(), list[tuple[str, Outcome]]()
         try:
@@ -185,7 +183,11 @@ class _Budget:
             return bool(ended.value)
         finally:
             self._left_s -= time.monotonic() - began_s
-            for gain in gains_of(made)[1:]:
+            gains = gains_of(made)
+            if not asked.before:
+                best_first = sorted(gains, key=lambda gain: (-(gain.speedup or 0.0), gain.mapping))
+                self._first[asked.process, asked.key] = [gain.mapping for gain in best_first]
+            for gain in gains[1:]:
                 if (gain.speedup or 0.0) > 1:
                     self._gained[gain.mapping] = max(gain.speedup or 0.0, self._gained.get(gain.mapping, 0.0))
         return False
@@ -226,78 +228,6 @@ def _environment(placement: Placement, library: Path, settings: str) -> dict[str
     chosen = dict(emitted_variables(placement, confined=True))
     environment |= {name: value for name, value in chosen.items() if "{" not in value}
     return environment | {"LD_PRELOAD": ":".join(filter(None, own)), VARIABLE: settings}
-
-
-def _regions(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -> tuple[ReplayedRegion, ...]:
-    """Return the regions of all processes, the ones with most time first."""
-    modules = Modules()
-    all_times = [with_places(times, modules) for times in found]
-    whole_s = sum(times.region_time_s for times in all_times)
-    by_place: dict[tuple[str, int], list[CapturedRegion]] = {}
-    for one in captured:
-        by_place.setdefault((Path(one.asked.module).name, one.asked.offset), []).append(one)
-    regions = [
-        _region(region, whole_s, by_place.get((Path(region.module).name, region.offset), []))
-        for times in all_times
-        for region in times.regions
-    ]
-    return tuple(sorted(regions, key=lambda region: -region.time_s))
-
-
-def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion]) -> ReplayedRegion:
-    captured = of_most_use(tried)
-    share = region.time_s / whole_s if whole_s > 0 else 0.0
-    replays = () if captured is None else tuple((one.mapping, one.outcome) for one in captured.replays)
-    problem = ""
-    if captured is None:
-        problem = _why_not(region, share)
-    elif not replays:
-        problem = "the time for replays was used up: allow more by --seconds"
-    instance_s, emptied = None, 0.0
-    if captured is not None and replays:
-        instance_s = _instance_s(region, captured.asked)
-        base = [outcome for mapping, outcome in replays if mapping == replays[0][0]]
-        emptied = emptied_share(base, instance_s)
-    gains = gains_of(replays, emptied)
-    replay_s = gains[0].time_s if gains else None
-    return ReplayedRegion(
-        name=region.name,
-        module=region.module,
-        offset=region.offset,
-        count=region.count,
-        time_s=region.time_s,
-        share=share,
-        team=region.team,
-        place=region.place,
-        instance=captured.asked.instance if captured is not None and replays else None,
-        replay_s=sum(one.seconds for one in tried),
-        gains=gains,
-        replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
-        problem=problem,
-        emptied=emptied,
-        instance_s=instance_s,
-    )
-
-
-def _instance_s(region: RegionTime, asked: AskedRegion) -> float:
-    """Return the mean time, in the run, of the instances that the replayed one stands for.
-
-    Of a region whose instances differ, and of few, it is the mean of those like it, as it was then.
-    """
-    return asked.mean_s if asked.tries_left > 0 or region.count < MANY else region.time_s / region.count
-
-
-def _why_not(region: RegionTime, share: float) -> str:
-    if region.count < FEWEST:
-        return f"it ran {'once' if region.count == 1 else 'twice'}: what comes once or twice is not"
-    if region.time_s / max(region.count, 1) < LEAST_INSTANCE_S:
-        return f"an instance takes less than {LEAST_INSTANCE_S * 1e6:.0f} us"
-    if share < LEAST_SHARE:
-        return f"it has less than {LEAST_SHARE:.0%} of the time"
-    return (
-        f"whenever it began it had less than {LEAST_SHARE:.0%} of the time, or instances of less than "
-        f"{LEAST_INSTANCE_S * 1e6:.0f} us"
-    )
 
 
 def _notes(captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:

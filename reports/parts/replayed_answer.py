@@ -9,7 +9,7 @@ from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication
-from numapredict.predictor.regions.regions_text import plan_command
+from numapredict.predictor.regions.regions_text import class_lines, plan_command
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.parts.gains_drawing import GainsDrawing, gains_drawing
 from numapredict.reports.region_gains import GainCell, region_gains_data, region_name
@@ -84,7 +84,7 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
         worth=answer.is_worth_it,
         replayed_share=answer.replayed_share,
         baseline=answer.baseline,
-        notes=((doubt,) if unlike else ()) + answer.notes,
+        notes=((doubt,) if unlike else ()) + tuple(class_lines(answer)) + answer.notes,
         plan=answer.plan,
         plan_command="" if answer.plan is None else plan_command(answer.plan, answer),
     )

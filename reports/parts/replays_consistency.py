@@ -42,8 +42,12 @@ def _region_problems(region: ReplayedRegion, baseline: str) -> _Problems:
     yield from _time_problems("time_s", region.time_s)
     if region.replay_ratio is not None:
         yield from _time_problems("replay_ratio", region.replay_ratio)
-    for gain in region.gains:
+    for gain in (*region.gains, *(gain for one in region.classes for gain in one.gains)):
         yield from _gain_problems(gain)
+    for number, one in enumerate(region.classes, 1):
+        yield from _time_problems(f"class {number}, mean_s", one.mean_s)
+        if not 0 <= one.share <= 1 + 1e-9:
+            yield f"class {number}, share", f"{one.share:g} is not within 0 to 1"
     if region.gains and region.gains[0].mapping != baseline:
         yield "gains", f"the first is of {region.gains[0].mapping}, not of the baseline, {baseline}"
     if len({gain.mapping for gain in region.gains}) < len(region.gains):

@@ -25,6 +25,13 @@ static double kept;
 #pragma omp threadprivate(kept)
 static volatile sig_atomic_t alarms, children;
 
+/* Long enough for an instance to be worth a replay, 50 us, however fast the computer. */
+static double worked_at(double x) {
+    for (int n = 0; n < 4; n++)
+        x = 1 / (1 + x * x);
+    return 1e-3 * x;
+}
+
 static void work(void) {
     for (int t = 0; t < TIMES; t++) {
 #pragma omp parallel for schedule(static)
@@ -45,7 +52,7 @@ static void threadprivate(void) {
             kept += 1;
 #pragma omp for
             for (long i = 0; i < N; i++)
-                array[i] += 1e-3 * kept;
+                array[i] += kept * worked_at(array[i]);
         }
     }
 }
@@ -84,7 +91,7 @@ static void tasks(void) {
         for (long from = 0; from < N; from += N / 32)
 #pragma omp task firstprivate(from)
             for (long i = from; i < from + N / 32; i++)
-                array[i] += 1e-3 * (double)(i % 3);
+                array[i] += worked_at(array[i]) * (double)(i % 3);
     }
 }
 
@@ -113,7 +120,7 @@ static void settings(void) {
                 if (kind != omp_sched_dynamic || chunk != 777 || omp_get_max_active_levels() != 3)
                     exit(9);
             }
-            array[i] += 0.25;
+            array[i] += worked_at(array[i]);
         }
     }
 }
@@ -149,7 +156,7 @@ static void reduction(void) {
     for (int t = 0; t < TIMES; t++) {
 #pragma omp parallel for reduction(+ : sum) schedule(dynamic, 4096)
         for (long i = 0; i < N; i++)
-            sum += (double)(i % 5);
+            sum += worked_at((double)(i % 5));
     }
     array[0] += sum / N;
 }
@@ -173,6 +180,14 @@ static void signals(void) {
         _exit(0);
     if (waitpid(-1, NULL, 0) != child || before != 0 || children > 1)
         exit(7);
+}
+
+/* Starting the program and its first team takes much longer than the regions, as on a busy computer. */
+static void late(void) {
+    usleep(200000);
+#pragma omp parallel
+    usleep(300000);
+    work();
 }
 
 static void *beside(void *unused) {
@@ -261,6 +276,7 @@ int main(int count, char **word) {
                   {"signals", signals},
                   {"reduction", reduction},
                   {"threads", threads},
+                  {"late", late},
                   {"slow", slow},
                   {"leaving", leaving},
                   {"crash", crash},

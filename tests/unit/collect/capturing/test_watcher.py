@@ -25,8 +25,11 @@ def choose(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
     return bool(outcome.problem) and asked.tries_left > 0
 
 
-def question(offset: int, tries_left: int = 0) -> bytes:
-    return exchange._QUESTION.pack(7, offset, 2, 1_000_000, 8, 99, tries_left, b"app")
+def question(
+    offset: int, tries_left: int = 0, mean_ns: int = 1_000_000, ended: bool = False, counts: tuple[int, ...] = ()
+) -> bytes:
+    classes = [number for count in (*counts, *[0] * (exchange.DURATION_CLASSES - len(counts))) for number in (count, 0)]
+    return exchange._QUESTION.pack(7, offset, 2, mean_ns, 8, 99, tries_left, 0, ended, *classes, b"app")
 
 
 def outcome(state: int = 1, emptied: int = 0) -> bytes:
@@ -71,11 +74,20 @@ def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("mean_ns", "emptying"), [(1_000_000, False), (1_020_000, False), (1_300_000, True)])
 def test_caches_are_emptied_as_long_as_it_says_something(mean_ns: int, emptying: bool, tmp_path: Path) -> None:
-    question = exchange._QUESTION.pack(7, 16, 2, mean_ns, 8, 99, 0, b"app")
     with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
-        assert is_job(asked(client, question), PLACEMENTS[0])
+        assert is_job(asked(client, question(16, mean_ns=mean_ns)), PLACEMENTS[0])
         assert is_job(asked(client, outcome(emptied=3)), PLACEMENTS[1], emptying)
     assert watcher.found[0].replays[0].outcome.emptied_s == (2e-3, 2e-3, 2e-3)
+
+
+def test_the_durations_of_the_whole_run_come_at_its_end(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
+        assert is_job(asked(client, question(16, counts=(1,))), PLACEMENTS[0])
+        assert asked(client, outcome(state=4)) == go_on_packet()
+        assert asked(client, question(0, ended=True, counts=(3, 4))) == go_on_packet()
+    (found,) = watcher.found
+    assert (found.asked.offset, found.asked.counts[:3]) == (16, (3, 4, 0))
+    assert len(found.replays) == 1
 
 
 def test_a_process_that_sends_nonsense_is_left_alone(tmp_path: Path) -> None:

@@ -117,6 +117,23 @@ def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates
     assert first_ones(candidate, BASELINE, "1x1-contiguous-bind") == [candidate]
 
 
+def test_a_further_class_of_durations_is_replayed_as_the_first_was_and_confirms_its_best() -> None:
+    def made(time_s: float, tries_left: int, *others: str) -> tuple[list[str], bool]:
+        further = msgspec.structs.replace(region(), before=1, tries_left=tries_left)
+        choices = replayed(further, PRIOR, 0, TOPOLOGY, CANDIDATES, others)
+        found = [next(choices).mapping.label]
+        while True:
+            try:
+                found.append(choices.send(took(time_s if found[-1] == BASELINE else 0.02)).mapping.label)
+            except StopIteration as ended:
+                return found[1::2], bool(ended.value)
+
+    assert made(0.01, 1, SPREAD, BASELINE, HALF) == ([HALF, SPREAD, SPREAD, SPREAD], False)
+    assert made(0.01, 1, BASELINE, HALF) == ([HALF], False)
+    assert made(0.03, 1, SPREAD) == ([], True)  # it is of another class
+    assert made(0.03, 0, SPREAD) == ([], False)
+
+
 def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:
     def outcome(label: str, turn: int) -> Outcome:
         if label == HALF:

@@ -6,6 +6,7 @@ import msgspec
 
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.duration_class import DurationClass
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -55,6 +56,14 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
     assert f"{SPREAD} 1.10x once" in second
     assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text
     assert "- a note" in text
+
+
+def test_what_instances_of_each_length_gain_is_said() -> None:
+    long = DurationClass(2.0, 0.8, 4, (BASE, SURE), 0.0)
+    short = DurationClass(0.01, 0.2, 5, (BASE, Gain(HALF, 0.02, 0.5, 0.5, 3)), 0.0)
+    region = msgspec.structs.replace(ANSWER.regions[0], classes=(long, short))
+    text = " ".join(words(msgspec.structs.replace(ANSWER, regions=(region,))).split())
+    assert f"differ, under {HALF}: 2.00 s (80% of its time, 2.00x), 10.00 ms (20% of its time, 0.50x)" in text
 
 
 def test_a_replay_unlike_the_run_is_said_to_be() -> None:
