@@ -222,7 +222,8 @@ def merge(folders: tuple[Path, ...], into: Path, fleet: bool, keep_nodes: bool, 
 
     with doing("merging"):
         summary = merge_folders(folders, into, fleet=fleet, keep_nodes=keep_nodes)
-    log.info(merge_in_words(summary))
+    for line in merge_in_words(summary).splitlines():  # a log escapes what breaks a line
+        log.info(line)
     if as_json:
         print_answer(summary, as_json, merge_in_words)
 
