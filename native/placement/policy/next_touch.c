@@ -17,6 +17,7 @@
 #include "protection/protection.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* The decision for a block, in its note: node and home have 10 bits each (MOST_NODES). */
 #define DECIDED 1u
@@ -36,6 +37,7 @@ static bool prepared;
 static _Atomic(const struct region_call *) owner; /* the region of the running pass */
 static _Atomic uint64_t began_ns;                 /* when it began */
 static _Atomic bool were_alone;                   /* an earlier one had a single thread */
+static _Atomic uint32_t parts = NEXT_TOUCH_PARTS; /* that are observed; 0: none */
 static struct lock lock;                          /* protects the variables below */
 static struct {
     _Atomic(void *) function;
@@ -144,6 +146,8 @@ static void on_touch(const struct touch *touch) {
 void next_touch_prepare(void) {
     protection_prepare(FOR_NEXT_TOUCH, on_touch);
     prepared = true;
+    if (settings()->adapt)
+        next_touch_stop();
 }
 
 int next_touch_node(const struct range *range, size_t page) {
@@ -202,7 +206,9 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
-    return !(note & final_flag(s));
+    return !(note & final_flag(s)) &&
+           next_touch_part(range->start + protection_block_first(range, block, &pages) * PAGE_BYTES) <
+               atomic_load(&parts);
 }
 
 /* `data`: the smallest block, in pages. */
@@ -284,10 +290,10 @@ static void uncount_pass(const struct region_call *call) {
 }
 
 void next_touch_region_begin(struct region_call *call) {
-    if (!prepared || !protection_wanted() || atomic_load(&owner))
+    if (!prepared || !atomic_load(&parts) || !protection_wanted() || atomic_load(&owner))
         return;
     const bool due = is_due(call) && (!atomic_load(&were_alone) || is_cheap());
-    if (!due && !is_late_due())
+    if (!due && (settings()->adapt || !is_late_due()))
         return;
     struct extent all = {0};
     ranges_for_each(measure, &all);
@@ -315,6 +321,24 @@ void next_touch_region_begin(struct region_call *call) {
     if (late)
         atomic_fetch_add(&spent_ns, system_now_ns() - began);
 }
+
+static void forget(struct range *range, void *unused) {
+    (void)unused;
+    note_all(range, 0, (range->end - range->start) / PAGE_BYTES, 0);
+}
+
+void next_touch_ask(uint32_t wanted, bool anew) {
+    if (!prepared || !protection_wanted())
+        return;
+    if (anew)
+        ranges_for_each(forget, NULL);
+    memset(done, 0, sizeof done); /* between regions nobody reads it */
+    atomic_store(&regions, 0);
+    atomic_store(&passes, 0);
+    atomic_store(&parts, wanted);
+}
+
+void next_touch_stop(void) { atomic_store(&parts, 0); }
 
 static void move_late(struct range *range, void *unused) {
     (void)unused;

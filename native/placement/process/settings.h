@@ -18,6 +18,8 @@
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
+ *     adapt=PATH      begin with the program as it is, on all of these PUs, and try the mappings of this table (adapt/
+ *                     table.h) while it runs; `pages` and `nodes` are those of next touch, when it is asked for
  *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
@@ -57,10 +59,10 @@ struct settings {
     bool scatter;
     enum page_policy pages;
     uint32_t nodes;
-    uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
-    uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
-    bool work;                                         /* the region file lists the work of first instances */
-    const char *plan, *report, *profile, *map, *owner; /* NULL if not requested */
+    uint16_t node[MOST_NODES];  /* page nodes, the preferred one first */
+    uint16_t chunk[MOST_SLOTS]; /* dataset: node of each chunk */
+    bool work;                  /* the region file lists the work of first instances */
+    const char *plan, *report, *profile, *map, *adapt, *owner; /* NULL if not requested */
 };
 
 /* Return the settings of this process, read once by settings_load; NULL if the library stays idle.
@@ -79,5 +81,8 @@ void settings_forget_files(void);
 /* Parse a text; return false, with `into` undefined, if it cannot be read. Paths point into `text`, which is
  * changed. */
 bool settings_parse(char *text, struct settings *into);
+/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read, has more than `most`, or
+ * one is above `limit`. */
+uint32_t settings_list(const char *text, uint16_t *into, uint32_t most, unsigned long limit);
 
 #endif

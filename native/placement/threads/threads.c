@@ -4,6 +4,7 @@
 
 #include "../regions/export.h"
 #include "../regions/spin.h"
+#include "adapt/adapting.h"
 #include "policy/verify.h"
 #include "process/lock.h"
 #include "process/next_symbol.h"
@@ -88,6 +89,11 @@ static void give_back(void *unused) {
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
 
+void threads_note_end(void) {
+    if (watched)
+        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor reads the slot itself */
+}
+
 static struct start take_place(struct start *given) {
     const bool let_in = !given->waits || gate_pass(&given->gate);
     struct start start = *given;
@@ -102,8 +108,7 @@ static struct start take_place(struct start *given) {
         affinity_bind(start.slot);
     stack_prepare();
     in_team = start.in_team;
-    if (watched)
-        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor reads the slot itself */
+    threads_note_end();
     return start;
 }
 
@@ -119,7 +124,7 @@ static int run_c11(void *given) {
 
 static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
                                    thrd_start_t c11_routine, void *argument) {
-    if (!settings() || withdrawn() || !slot_owner_ask())
+    if (!settings() || withdrawn() || settings()->adapt || !slot_owner_ask())
         return NULL;
     struct start *start = new_start();
     if (!start)
@@ -150,12 +155,21 @@ static void forget_start(struct start *start) {
     free_start(start);
 }
 
+/* A thread that may be bound creates one that is not to be: settings()->adapt. */
+static int start_as_it_is(__typeof__(&pthread_create) next, pthread_t *thread,
+                          const pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {
+    const bool shown = settings() && settings()->adapt && !withdrawn() && adapting_show_all();
+    const int result = next(thread, attributes, routine, argument);
+    adapting_show_slot(shown);
+    return result;
+}
+
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
     const __typeof__(&pthread_create) next = NEXT(pthread_create);
     struct start *start = prepare_start(attributes, routine, NULL, argument);
     if (!start)
-        return next(thread, attributes, routine, argument);
+        return start_as_it_is(next, thread, attributes, routine, argument);
     const bool waits = start->waits; /* if the thread does not wait, `start` belongs to it from now on */
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);

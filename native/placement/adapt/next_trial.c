@@ -1,0 +1,64 @@
+/* next_trial.c: the arithmetic of predictor/searching/next_run.py. */
+#include "adapt/next_trial.h"
+
+#include <math.h>
+
+/* As in next_run.py. */
+#define DEVIATION 0.35
+#define UNLIKE 0.4
+
+static double gain_of(const struct known_gains *known, uint32_t program, uint32_t column, uint32_t first) {
+    const float *row = known->gain + (uint64_t)program * known->columns;
+    return (double)row[column] - (double)row[first];
+}
+
+static double squared(const struct known_gains *known, const struct trials *trials, uint32_t program) {
+    double sum = 0;
+    for (uint32_t n = 0; n < trials->count; n++) {
+        if (!isfinite(trials->gain[n]))
+            continue;
+        double off = gain_of(known, program, trials->column[n], trials->column[0]) - trials->gain[n];
+        if (trials->ended[n] && off < 0)
+            off = 0;
+        sum += off * off;
+    }
+    return sum / (DEVIATION * DEVIATION);
+}
+
+static double best_so_far(const struct known_gains *known, const struct trials *trials, uint32_t program) {
+    double best = -INFINITY;
+    for (uint32_t n = 0; n < trials->count; n++)
+        best = fmax(best, gain_of(known, program, trials->column[n], trials->column[0]));
+    return best;
+}
+
+struct next_trial next_trial(const struct known_gains *known, const struct trials *trials, uint32_t current,
+                             const bool closed[MOST_COLUMNS]) {
+    double nearest = INFINITY, likely = 0, expected[MOST_COLUMNS] = {0};
+    double excess[MOST_COLUMNS] = {0}, risk[MOST_COLUMNS] = {0};
+    for (uint32_t k = 0; k < known->programs; k++)
+        nearest = fmin(nearest, squared(known, trials, k));
+    for (uint32_t k = 0; k < known->programs; k++)
+        likely += known->weight[k] * exp(-(squared(known, trials, k) - nearest) / 2);
+    for (uint32_t k = 0; k < known->programs; k++) {
+        const double alike = known->weight[k] * exp(-(squared(known, trials, k) - nearest) / 2) / likely;
+        const double weight = (1 - UNLIKE) * alike + UNLIKE * known->weight[k];
+        const double best = best_so_far(known, trials, k);
+        for (uint32_t c = 0; c < known->columns; c++) {
+            const double more = gain_of(known, k, c, trials->column[0]) - best;
+            expected[c] += more > 0 ? weight * more : 0;
+            const double longer = fmax(exp2(-gain_of(known, k, c, current)) - 1, 0);
+            excess[c] += weight * longer;
+            risk[c] += weight * longer * longer;
+        }
+    }
+    struct next_trial found = {.column = -1, .expected_gain = -1};
+    for (uint32_t c = 0; c < known->columns; c++) {
+        bool out = closed[c];
+        for (uint32_t n = 0; n < trials->count; n++)
+            out = out || trials->column[n] == c;
+        if (!out && expected[c] > found.expected_gain)
+            found = (struct next_trial){(int)c, expected[c], excess[c], sqrt(risk[c])};
+    }
+    return found;
+}
