@@ -147,7 +147,7 @@ static void enter(struct region_call *call, int thread) {
     }
     const uint32_t team = (uint32_t)region_team(call);
     if (settings()->adapt)
-        adapting_enter(call, thread);
+        adapting_enter(call, (uint32_t)thread, team);
     else
         slot_enter(call, (uint32_t)thread, team);
     if (teams_exist())

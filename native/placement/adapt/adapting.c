@@ -33,7 +33,7 @@ static struct table table;
 static struct decision decision;
 static _Atomic uint32_t has;    /* the column that threads run under */
 static _Atomic uint32_t policy; /* counts changes of the threads' memory policy */
-static uint32_t parts_have, written, patterns_written, instances;
+static uint32_t parts_have, written, patterns_written;
 static enum { OFF, ON, FROZEN } state; /* FROZEN: stays as it is */
 static bool changing;
 static uint64_t began_ns, costs_ns;
@@ -42,6 +42,8 @@ static char path[PATH_MAX];
 static THREAD_LOCAL bool first_here; /* whether this thread starts the regions */
 static THREAD_LOCAL uint32_t policy_here;
 static THREAD_LOCAL bool noted; /* its end */
+static THREAD_LOCAL bool counted;
+static atomic_bool node_seen[MOST_NODES]; /* a thread has ended its share there */
 static THREAD_LOCAL struct {
     int bytes; /* of the mask; 0: not bound by us */
     int cpu;   /* where the thread was before */
@@ -146,7 +148,7 @@ static void follow_policy(uint32_t column) {
         system_thread_policy(POLICY_LOCAL, NULL, 0);
 }
 
-void adapting_enter(const struct region_call *call, int thread) {
+void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
     if (state == OFF || call->level > 0)
         return;
     if (!noted)
@@ -156,14 +158,21 @@ void adapting_enter(const struct region_call *call, int thread) {
     if (column == 0)
         unbind();
     else
-        bind(column, (uint32_t)thread, (uint32_t)call->team ? (uint32_t)call->team : 1);
+        bind(column, thread, team);
     follow_policy(column);
 }
 
 /* Where it ran at the end of its share: at the beginning, woken threads may still share a PU. */
 void adapting_leave(const struct region_call *call) {
-    if (state == ON && call->level == 0 && !before_us.bytes)
-        before_us.cpu = sched_getcpu();
+    if (state != ON || call->level > 0 || before_us.bytes)
+        return;
+    before_us.cpu = sched_getcpu();
+    const struct settings *s = settings();
+    for (uint32_t slot = 0; slot < s->slots && !counted; slot++)
+        if (s->cpu[slot] == before_us.cpu) {
+            counted = true;
+            atomic_store_explicit(&node_seen[s->home[slot]], true, memory_order_relaxed);
+        }
 }
 
 /* ---- a change ---- */
@@ -195,7 +204,30 @@ static void go_on_changing(void) {
     decision_changed(&decision, (double)(system_now_ns() - began), complete);
 }
 
-static void expect_costs(void) {
+/* Whether nearly all pages are on one node while the threads are on several; looked at once. */
+static bool is_crowded(void) {
+    uint32_t nodes = 0;
+    for (uint32_t n = 0; n < MOST_NODES; n++)
+        nodes += atomic_load_explicit(&node_seen[n], memory_order_relaxed);
+    return page_changes_look() && nodes > 1;
+}
+
+static void look_at_pages(uint32_t team) {
+    static bool looked;
+    if (looked || atomic_load(&has) != 0)
+        return;
+    looked = true;
+    decision.crowded = is_crowded();
+    for (uint32_t c = 1; c < table.columns; c++) {
+        const struct column *column = &table.column[c];
+        decision.spreads[c] = column->nodes > 1 && column->team.threads >= team &&
+                              (column->pages == PAGES_INTERLEAVE || column->pages == PAGES_DATASET ||
+                               column->pages == PAGES_LOCALITY);
+    }
+}
+
+static void expect_costs(uint32_t team) {
+    look_at_pages(team);
     const double all_ns = (double)page_changes_pages() * page_changes_page_ns();
     const uint32_t place = table.column[atomic_load(&has)].place;
     for (uint32_t c = 0; c < table.columns; c++)
@@ -234,10 +266,12 @@ void adapting_end(const struct region_call *call) {
     if (state != ON || !first_here || !began_ns)
         return;
     const uint64_t now = system_now_ns();
-    if ((++instances & 63) == 1 || decision.stage == STAGE_WAITING)
-        if (decision.steps.at == 0)
-            expect_costs();
+    const bool looks = decision_may_try(&decision, now);
+    if (looks)
+        expect_costs((uint32_t)call->team);
     decision_ended(&decision, call->region ? (uint32_t)call->region->key : 0, now - began_ns, now);
+    if (looks)
+        decision_took(&decision, (double)(system_now_ns() - now));
     began_ns = 0;
     say_what_was_tried();
 }
@@ -280,7 +314,7 @@ void adapting_after_fork(void) {
 void adapting_write(void) {
     if (state == OFF)
         return;
-    say("end %u %.0f %lu %.0f %.0f %lu\n", atomic_load(&has), decision.gain * 4096,
+    say("end %u %.0f %lu %.0f %.0f %lu\n", decision_column(&decision), decision.gain * 4096,
         (unsigned long)(system_now_ns() - decision.start_ns), decision.spent_ns, decision.saved_ns,
         (unsigned long)page_changes_moved());
 }

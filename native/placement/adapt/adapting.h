@@ -34,7 +34,7 @@ void adapting_prepare(void);
 void adapting_give_up(const char *why);
 /* In the hooks of an outermost region. */
 void adapting_begin(struct region_call *call);
-void adapting_enter(const struct region_call *call, int thread);
+void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t team);
 void adapting_leave(const struct region_call *call);
 void adapting_end(const struct region_call *call);
 /* The calling thread is about to create a thread, which must not inherit its binding; and has. */

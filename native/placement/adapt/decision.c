@@ -13,7 +13,11 @@
 #define GREAT_LOSS 0.1   /* in log2: for more, pages move back at any price */
 #define CLEARLY 1.5      /* a step that takes so many times as long as before needs no second one */
 #define RISKS 2.0        /* an instance must be paid for that is so many times as risky as expected, */
-#define LEAST_RISK 0.5   /* or by so much longer */
+#define LOOKS 25         /* in the waiting time between looks the time so far grows by this part */
+#define SMALL_RISK 0.1
+#define LONGER 0.05    /* by so much of its time an instance may be longer without being slower, */
+#define FAR_LONGER 1.0 /* and by so much one in which pages move */
+#define LEAST_RISK 0.5 /* or by so much longer */
 
 static uint32_t steps_wanted(double step_ns) {
     const double count = ceil(TIMED_NS / fmax(step_ns, 1));
@@ -40,18 +44,34 @@ void decision_begin(struct decision *d, const struct known_gains *known, struct 
 
 void decision_close(struct decision *d, uint32_t column) { d->closed[column] = true; }
 
-/* What trials may still cost. */
-static double budget_left(const struct decision *d, uint64_t now_ns) {
-    const double passed = (double)(now_ns - d->start_ns);
-    const double most = fmin(d->limits.share * passed, LOSS_PART * d->limits.share * passed + d->saved_ns);
-    return most - d->spent_ns;
+/* What trials may still cost, if they may have lost this part of the share. */
+static double left_of(const struct decision *d, double loss_part, uint64_t now_ns) {
+    const double share = d->limits.share * (double)(now_ns - d->start_ns);
+    return fmin(share, loss_part * share + d->saved_ns) - d->spent_ns;
 }
 
+static double budget_left(const struct decision *d, uint64_t now_ns) { return left_of(d, LOSS_PART, now_ns); }
+
 /* The baseline is a trial again where the steps are others than those for which it was left. */
-static struct next_trial following(const struct decision *d) {
+static struct next_trial following(struct decision *d) {
     if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0])
         return (struct next_trial){0, 1, 0.2, 0.2};
-    return next_trial(d->known, &d->trials, d->wanted, d->closed);
+    if (d->next_known)
+        return d->next;
+    d->next_known = true;
+    d->next.column = -1;
+    if (d->crowded && d->home == 0 &&
+        d->trials.count == 1) { /* for what is known of it, moving them is no risk */
+        bool out[MOST_COLUMNS];
+        for (uint32_t c = 0; c < MOST_COLUMNS; c++)
+            out[c] = d->closed[c] || !d->spreads[c];
+        d->next = next_trial(d->known, &d->trials, d->wanted, out);
+        d->next.excess = 0;
+        d->next.risk = SMALL_RISK / RISKS;
+    }
+    if (d->next.column < 0)
+        d->next = next_trial(d->known, &d->trials, d->wanted, d->closed);
+    return d->next;
 }
 
 /* Of the latest step: a trial can be cut after an instance at the earliest. */
@@ -74,11 +94,13 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
     }
     const uint32_t column = (uint32_t)next.column;
     double noise;
-    const double step_ns = steps_median(&d->steps, &noise), left = budget_left(d, now_ns);
-    const double pages = fmax(d->pages_ns[column], PARTS * d->dear_ns[column]), part = pages / PARTS;
+    const double step_ns = steps_median(&d->steps, &noise);
+    const bool obvious = next.excess <= 0;
+    const double left = left_of(d, obvious ? SURE_PART : LOSS_PART, now_ns);
+    const double pages = d->pages_ns[column], part = pages / PARTS;
     const double cost = 2 * part + (1 + steps_wanted(step_ns)) * step_ns * next.excess;
     const double rest = (double)(now_ns - d->start_ns) * (1 - exp2(-next.expected_gain));
-    const double risk = fmax(RISKS * next.risk, LEAST_RISK) * longest_instance(d);
+    const double risk = fmax(RISKS * next.risk, obvious ? 0 : LEAST_RISK) * longest_instance(d);
     if (cost > left || 2 * part + risk > left || cost + pages > rest)
         return;
     d->parts = pages > 0 ? 1 : PARTS;
@@ -93,6 +115,7 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
     d->free_ns = left;
     d->back_ns = part;
     d->trial_ns = d->unsure_ns = 0;
+    d->next_known = d->sure = false;
     steps_expect(&d->steps);
     enter(d, STAGE_CHANGING);
 }
@@ -145,20 +168,8 @@ static double gain_so_far(const struct decision *d, double *noise) {
     return log2(d->before_ns / now);
 }
 
-/* It may be tried once more. */
-static void interrupt(struct decision *d, uint64_t now_ns) {
-    d->dear_ns[d->wanted] = d->trial_ns;
-    d->closed[d->wanted] = d->closed[d->wanted] || ++d->interrupted[d->wanted] > 2;
-    note(d, OUTCOME_INTERRUPTED, 0, now_ns);
-    go_back(d);
-}
-
 /* By the steps that were begun: the gain is at most this. */
 static void cut(struct decision *d, uint64_t now_ns) {
-    if (d->part_ns > 0 && (d->stage == STAGE_CHANGING || d->stage == STAGE_WARMING) && d->parts == 1) {
-        interrupt(d, now_ns);
-        return;
-    }
     double noise, gain = gain_so_far(d, &noise), expected = 0;
     for (uint32_t n = 0; n < d->steps.at; n++)
         expected += (double)d->steps.expected[n];
@@ -174,18 +185,42 @@ static bool is_harmless(const struct decision *d, double gain, double noise) {
     return d->part_ns > 0 && gain > -LEAST_GAIN && gain > -NOISES * noise;
 }
 
+/* The next parts of the pages, if they can be paid for; before it is sure that they gain, one, with the way
+ * back. */
+static void move_on(struct decision *d, uint64_t now_ns) {
+    double noise;
+    const double gain = gain_so_far(d, &noise);
+    /* A loss, clear or paid for long enough. */
+    if (d->steps.times >= LEAST_STEPS &&
+        (gain < -NOISES * noise || (gain < 0 && budget_left(d, now_ns) < 0))) {
+        cut(d, now_ns);
+        return;
+    }
+    const bool sure = gain > SURE * noise && d->steps.times >= LEAST_STEPS;
+    d->sure = d->sure || sure;
+    d->back_ns = d->sure ? 0 : d->part_ns * (d->parts + 1);
+    const double left = d->sure ? left_of(d, SURE_PART, now_ns) : budget_left(d, now_ns);
+    if (d->part_ns + d->back_ns > left)
+        return;
+    const double parts = d->sure && d->part_ns > 0 ? floor(left / d->part_ns) : 1;
+    d->free_ns = left;
+    d->unsure_ns = 0;
+    d->parts += (uint32_t)fmin(parts, PARTS - d->parts);
+    enter(d, STAGE_CHANGING);
+}
+
 static void judge(struct decision *d, uint64_t now_ns) {
     double noise;
     const double gain = gain_so_far(d, &noise);
     const bool clear = fabs(gain) > NOISES * noise;
-    if (!clear && d->steps.times < MOST_TIMES)
-        return; /* more steps tell */
-    if (d->parts < PARTS && !(clear && gain < 0)) {
-        enter(d, STAGE_PARTLY);
-        d->back_ns = gain > SURE * noise ? 0 : d->part_ns * (d->parts + 1);
+    if (d->parts < PARTS && !(clear && gain < 0)) { /* a part may be too small a gain to be seen */
+        d->stage = STAGE_PARTLY;
         book(d);
+        move_on(d, now_ns);
         return;
     }
+    if (!clear && d->steps.times < MOST_TIMES)
+        return; /* more steps tell */
     if ((gain > LEAST_GAIN && clear) || is_harmless(d, gain, noise)) {
         note(d, OUTCOME_KEPT, gain, now_ns);
         tell(d, gain, false);
@@ -196,24 +231,6 @@ static void judge(struct decision *d, uint64_t now_ns) {
     note(d, OUTCOME_NO_GAIN, gain, now_ns);
     tell(d, gain, false);
     go_back(d);
-}
-
-/* The next part of the pages, if it can be paid for; before it is clear that they gain, with the way back. */
-static void move_on(struct decision *d, uint64_t now_ns) {
-    double noise;
-    const double left = budget_left(d, now_ns), gain = gain_so_far(d, &noise);
-    if (d->steps.times >= LEAST_STEPS && gain < -NOISES * noise) {
-        cut(d, now_ns);
-        return;
-    }
-    if (d->steps.times >= steps_wanted(d->before_ns))
-        d->back_ns = gain > SURE * noise ? 0 : d->part_ns * (d->parts + 1);
-    if (d->part_ns + d->back_ns > left)
-        return;
-    d->free_ns = left;
-    d->unsure_ns = 0;
-    d->parts++;
-    enter(d, STAGE_CHANGING);
 }
 
 static void watch(struct decision *d, uint64_t now_ns) {
@@ -238,6 +255,8 @@ static void watch(struct decision *d, uint64_t now_ns) {
 
 static void step_ended(struct decision *d, uint64_t now_ns) {
     double off;
+    if (d->stage == STAGE_SETTLED || (d->stage == STAGE_WAITING && !decision_may_try(d, now_ns)))
+        return;
     const uint32_t wanted = steps_wanted(steps_median(&d->steps, &off));
     switch (d->stage) {
     case STAGE_LEARNING:
@@ -245,6 +264,7 @@ static void step_ended(struct decision *d, uint64_t now_ns) {
             d->stage = STAGE_WAITING;
         break;
     case STAGE_WAITING:
+        d->next_try_ns = now_ns + (now_ns - d->start_ns) / LOOKS;
         if (steps_are_steady(&d->steps))
             begin_trial(d, now_ns);
         break;
@@ -277,6 +297,8 @@ static bool is_trying(const struct decision *d) {
            d->stage == STAGE_PARTLY;
 }
 
+uint32_t decision_column(const struct decision *d) { return is_trying(d) ? d->before : d->wanted; }
+
 static void lose_pattern(struct decision *d, uint64_t now_ns) {
     if (is_trying(d) || d->stage == STAGE_WATCHING) {
         if (d->stage != STAGE_WATCHING) {
@@ -291,6 +313,7 @@ static void lose_pattern(struct decision *d, uint64_t now_ns) {
     d->trials = (struct trials){.count = 1, .column = {d->wanted}};
     d->gain = 0;
     d->first_ns = 0;
+    d->next_known = false;
     d->closed[0] = d->home == 0;
     d->stage = STAGE_LEARNING;
     d->next_look = 0;
@@ -320,10 +343,12 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
     if (is_trying(d)) {
         const double longer = (double)time_ns - expected_ns; /* and so may the next one be, */
         *(expected_ns > 0 ? &d->trial_ns : &d->unsure_ns) += longer;
-        /* Partly moved, it goes back for a clear loss alone: that costs more than a step. */
-        const double again =
-            d->stage == STAGE_WARMING && d->part_ns > 0 ? 0 : fmax(longer, 0); /* but not by moves */
-        if (d->stage != STAGE_PARTLY && d->trial_ns + again + d->unsure_ns + d->back_ns > d->free_ns) {
+        /* What moves have cost is paid: the way back would not return it. An instance in which pages follow
+         * their threads is longer by that, too. */
+        const bool moves = d->part_ns > 0 && (d->stage == STAGE_CHANGING || d->stage == STAGE_WARMING);
+        const bool slower = expected_ns <= 0 || longer > (moves ? FAR_LONGER : LONGER) * expected_ns;
+        if (slower && d->stage != STAGE_PARTLY &&
+            d->trial_ns + fmax(longer, 0) + d->unsure_ns + d->back_ns > d->free_ns) {
             cut(d, now_ns);
             return;
         }

@@ -12,17 +12,17 @@
  * taken to be as long as what has passed, should gain more by it than the trial is expected to cost.
  *   - A trial may cost what is left of the budget: `share` of the time so far, and no more than LOSS_PART of
  * it beyond what earlier trials have gained. Costs are what steps took longer, and moves of pages. A trial is
- * cut short after the first instance that leaves too little of the budget for another such one and the way
- * back.
- *   - Pages move in PARTS parts. The first one must already be a gain beyond the noise; the others follow one
- * by one, as the budget and what is gained meanwhile allow.
+ * cut short after the first slower instance that leaves too little of the budget for another such one and the
+ * way back. What moves have cost is no reason: the way back would cost as much again.
+ *   - Pages move in PARTS parts: one by one, as the budget and what is gained meanwhile allow, unless they
+ * are a loss beyond the noise; and once a gain is sure, as many together as SURE_PART pays for.
  *   - The first step after a change is not timed. A mapping is kept if the median of at least three steps
  * under it is better than the median before by more than the noise of both, and by LEAST_GAIN. Else the
  * program goes back. Pages that have all moved stay where that is no loss: the way back would be one.
  *   - A kept mapping is watched for twice as many steps: if it was no gain after all, the program goes back,
  * once.
- *   - What was tried is never tried again; what was interrupted twice neither. Where moving the first pages
- * was dearer than expected, that is an interruption, of which there may be two.
+ *   - What was tried is never tried again; what was interrupted twice neither.
+ *   - Where all pages are on one node and the threads on several, what spreads them is tried first.
  *   - If the program's steps become others, its gains are unknown: the baseline may be tried again then,
  * first.
  */
@@ -34,6 +34,7 @@
 
 #define LEAST_GAIN 0.01 /* in log2: 0.7% */
 #define LOSS_PART 0.4   /* of the share: the most that all trials together may have lost; 2% of 5% */
+#define SURE_PART 0.7   /* and where what is spent is sure to come back */
 #define PARTS 8
 #define MOST_PATTERNS 4 /* after so many changes of the steps nothing more is tried */
 
@@ -83,10 +84,16 @@ struct decision {
     enum stage stage;
     struct steps steps;
     uint64_t next_look; /* instances seen at which the pattern is looked for */
+    uint64_t
+        next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
     struct trials trials;
+    struct next_trial next; /* by these trials; looked for once, for that takes as long as many a region */
+    bool next_known;
     bool closed[MOST_COLUMNS];
     uint32_t interrupted[MOST_COLUMNS], patterns;
-    double dear_ns[MOST_COLUMNS];  /* what moving a part of its pages has cost when that was too much */
+    bool crowded;                  /* all pages are on one node, the threads on several: the caller says so */
+    bool spreads[MOST_COLUMNS];    /* as the caller says, a mapping spreads pages and keeps the threads */
+    bool sure;                     /* that this trial gains */
     double pages_ns[MOST_COLUMNS]; /* expected cost of moving all pages for this mapping; 0 where none has to
                                       move */
     double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
@@ -107,11 +114,19 @@ void decision_begin(struct decision *decision, const struct known_gains *known, 
                     uint32_t column, uint64_t now_ns);
 /* What an earlier run found: never try this column. */
 void decision_close(struct decision *decision, uint32_t column);
-/* An instance of a region has ended. The caller has set `pages_ns`. */
+/* Whether the next call of decision_ended may begin a trial: `pages_ns` must be right then. */
+static inline bool decision_may_try(const struct decision *d, uint64_t now_ns) {
+    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns;
+}
+/* An instance of a region has ended. */
 void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns, uint64_t now_ns);
 /* Something of the change to `wanted` and its `parts` has cost so much; `complete`: nothing of it is left to
  * do. */
 void decision_changed(struct decision *decision, double cost_ns, bool complete);
+/* The mapping that the program has, or, during a trial, that which it is compared with. */
+uint32_t decision_column(const struct decision *decision);
+/* Deciding has taken so long. */
+static inline void decision_took(struct decision *d, double cost_ns) { d->spent_ns += cost_ns; }
 /* The change cannot be made: go back, and never try it again. */
 void decision_refused(struct decision *decision, uint64_t now_ns);
 

@@ -34,22 +34,22 @@ static double best_so_far(const struct known_gains *known, const struct trials *
 
 struct next_trial next_trial(const struct known_gains *known, const struct trials *trials, uint32_t current,
                              const bool closed[MOST_COLUMNS]) {
+    static double weight[MOST_PROGRAMS]; /* too large for a stack */
     double nearest = INFINITY, likely = 0, expected[MOST_COLUMNS] = {0};
-    double excess[MOST_COLUMNS] = {0}, risk[MOST_COLUMNS] = {0};
-    for (uint32_t k = 0; k < known->programs; k++)
-        nearest = fmin(nearest, squared(known, trials, k));
-    for (uint32_t k = 0; k < known->programs; k++)
-        likely += known->weight[k] * exp(-(squared(known, trials, k) - nearest) / 2);
     for (uint32_t k = 0; k < known->programs; k++) {
-        const double alike = known->weight[k] * exp(-(squared(known, trials, k) - nearest) / 2) / likely;
-        const double weight = (1 - UNLIKE) * alike + UNLIKE * known->weight[k];
+        weight[k] = squared(known, trials, k);
+        nearest = fmin(nearest, weight[k]);
+    }
+    for (uint32_t k = 0; k < known->programs; k++) {
+        weight[k] = known->weight[k] * exp(-(weight[k] - nearest) / 2);
+        likely += weight[k];
+    }
+    for (uint32_t k = 0; k < known->programs; k++) {
+        weight[k] = (1 - UNLIKE) * weight[k] / likely + UNLIKE * known->weight[k];
         const double best = best_so_far(known, trials, k);
         for (uint32_t c = 0; c < known->columns; c++) {
             const double more = gain_of(known, k, c, trials->column[0]) - best;
-            expected[c] += more > 0 ? weight * more : 0;
-            const double longer = fmax(exp2(-gain_of(known, k, c, current)) - 1, 0);
-            excess[c] += weight * longer;
-            risk[c] += weight * longer * longer;
+            expected[c] += more > 0 ? weight[k] * more : 0;
         }
     }
     struct next_trial found = {.column = -1, .expected_gain = -1};
@@ -58,7 +58,13 @@ struct next_trial next_trial(const struct known_gains *known, const struct trial
         for (uint32_t n = 0; n < trials->count; n++)
             out = out || trials->column[n] == c;
         if (!out && expected[c] > found.expected_gain)
-            found = (struct next_trial){(int)c, expected[c], excess[c], sqrt(risk[c])};
+            found = (struct next_trial){.column = (int)c, .expected_gain = expected[c]};
     }
+    for (uint32_t k = 0; k < known->programs && found.column >= 0; k++) {
+        const double longer = fmax(exp2(-gain_of(known, k, (uint32_t)found.column, current)) - 1, 0);
+        found.excess += weight[k] * longer;
+        found.risk += weight[k] * longer * longer;
+    }
+    found.risk = sqrt(found.risk);
     return found;
 }

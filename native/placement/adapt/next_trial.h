@@ -2,8 +2,8 @@
  * predictor/searching/next_run.py.
  *
  * Contract. A column is a mapping of the table. Gains are log2 of a time over another. Pure arithmetic in
- * double: no allocation, no I/O, no state. tests/unit/native/placement/adapt compares the choices with
- * Python's.
+ * double, by one thread at a time: no allocation, no I/O, no state. tests/unit/native/placement/adapt
+ * compares the choices with Python's.
  */
 #ifndef NUMAPLACE_NEXT_TRIAL_H
 #define NUMAPLACE_NEXT_TRIAL_H

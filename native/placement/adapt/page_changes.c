@@ -9,7 +9,9 @@
 
 #define NOWHERE (-1)
 #define FIRST_GUESS_NS 2500.0 /* a page: of what mechanisms cost on two computers, the larger */
-#define LEAST_PAGES 1024      /* until which the guess counts */
+#define TRIED 16              /* pages that are moved to know better */
+#define LOOKED_AT 256
+#define CROWDED 0.9 /* of the pages on one node */
 
 _Static_assert(PARTS == NEXT_TOUCH_PARTS, "next touch and moves have the same parts");
 
@@ -117,6 +119,72 @@ bool page_changes_go_on(uint64_t most_ns) {
     return whole;
 }
 
+/* ---- a look ---- */
+
+struct look {
+    size_t pages, seen, on[MOST_NODES];
+    struct range *largest;
+};
+
+static void find_largest(struct range *range, void *data) {
+    struct look *look = data;
+    look->pages += (range->end - range->start) / PAGE_BYTES;
+    if (!look->largest || range->end - range->start > look->largest->end - look->largest->start)
+        look->largest = range;
+}
+
+/* Of each range as many pages as are its part of all. */
+static void look_at(struct range *range, void *data) {
+    struct look *look = data;
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    const size_t count = pages * LOOKED_AT / look->pages + 1;
+    void *page[LOOKED_AT + 1];
+    int status[LOOKED_AT + 1];
+    for (size_t n = 0; n < count; n++)
+        page[n] = (void *)(range->start + (pages - 1) * n / count * PAGE_BYTES);
+    if (system_where(count, page, status) < 0)
+        return;
+    for (size_t n = 0; n < count; n++)
+        if (status[n] >= 0 && status[n] < MOST_NODES) {
+            look->seen++;
+            look->on[status[n]]++;
+        }
+}
+
+static void move_there_and_back(struct range *range) {
+    const struct settings *s = settings();
+    const size_t pages = (range->end - range->start) / PAGE_BYTES, count = pages < TRIED ? pages : TRIED;
+    void *page[TRIED];
+    int was[TRIED], there[TRIED], status[TRIED];
+    for (size_t n = 0; n < count; n++)
+        page[n] = (void *)(range->start + n * PAGE_BYTES);
+    if (s->nodes < 2 || huge_range(range) || system_where(count, page, was) < 0)
+        return;
+    for (size_t n = 0; n < count; n++) {
+        if (was[n] < 0)
+            return;
+        there[n] = s->node[s->node[0] == was[n]];
+    }
+    const uint64_t began = system_now_ns();
+    system_move_pages(count, page, there, status);
+    system_move_pages(count, page, was, status);
+    timed_pages += 2 * count;
+    timed_ns += (double)(system_now_ns() - began);
+}
+
+bool page_changes_look(void) {
+    struct look look = {.pages = 0};
+    ranges_for_each(find_largest, &look);
+    if (!look.largest)
+        return false;
+    move_there_and_back(look.largest);
+    ranges_for_each(look_at, &look);
+    size_t most = 0;
+    for (size_t n = 0; n < MOST_NODES; n++)
+        most = look.on[n] > most ? look.on[n] : most;
+    return look.seen && (double)most >= CROWDED * (double)look.seen;
+}
+
 static void count(struct range *range, void *pages) {
     *(uint64_t *)pages += (range->end - range->start) / PAGE_BYTES;
 }
@@ -128,7 +196,7 @@ uint64_t page_changes_pages(void) {
 }
 
 double page_changes_page_ns(void) {
-    return timed_pages < LEAST_PAGES ? FIRST_GUESS_NS : timed_ns / (double)timed_pages;
+    return timed_pages == 0 ? FIRST_GUESS_NS : timed_ns / (double)timed_pages;
 }
 
 uint64_t page_changes_moved(void) { return moved; }

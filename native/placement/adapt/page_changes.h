@@ -15,6 +15,9 @@
 void page_changes_begin(const struct column *to, uint32_t parts);
 /* Move on for about so long; return whether nothing is left to move. */
 bool page_changes_go_on(uint64_t most_ns);
+/* Look at some pages of the ranges: return whether nearly all are on one node. Moves a few of them there and
+ * back, to know what that costs. */
+bool page_changes_look(void);
 /* How many pages the known ranges have, and what a page has cost to move so far. */
 uint64_t page_changes_pages(void);
 double page_changes_page_ns(void);
