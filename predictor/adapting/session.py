@@ -40,6 +40,7 @@ QUIET_S = 1.0
 """Without any trial, from the start: most programs that short lose by one."""
 
 _MOST_PROGRAMS = 1024  # native/placement/adapt/next_trial.h
+_LEAST_GAIN = 0.01  # in log2; native/placement/adapt/decision.h
 _NOT_AGAIN = ("no gain", "cut short", "gone back")
 
 log = logging.getLogger(__name__)
@@ -214,7 +215,8 @@ def _adapted(request: Request, topology: Topology, columns: Columns | None, kept
         label = columns.label(start)
     before = () if kept.found is None else kept.found.rejected
     rejected = tuple(dict.fromkeys([*before, *(each.mapping for each in trials if each.outcome in _NOT_AGAIN)]))
-    is_kept = bool(trials) and kept.keep(None if label == BASELINE else label, _without(rejected, label))
+    starts = label != BASELINE and (result.gain > _LEAST_GAIN or columns is None or label == columns.label(start))
+    is_kept = bool(trials) and kept.keep(label if starts else None, _without(rejected, label))
     return Adapted(
         command=request.command,
         machine=topology.name,
@@ -228,7 +230,7 @@ def _adapted(request: Request, topology: Topology, columns: Columns | None, kept
         step_s=result.step_s,
         trials=trials,
         left_alone=result.given_up,
-        kept=is_kept,
+        kept=is_kept and starts,
         time_s=result.time_s,
         exit_code=0,
         signal=None,

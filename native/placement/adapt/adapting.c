@@ -26,8 +26,8 @@
 
 #define BATCH_NS 5000000ul /* of moves before a region */
 #define MASK_BYTES 1024
-#define LATE_STARTS                                                                                          \
-    64 /* regions, of which a program that starts placed by chunks has its pages moved before some */
+#define LATE_START                                                                                           \
+    64 /* the region before which a program that began under a mapping has its pages placed again */
 
 static struct table table;
 static struct decision decision;
@@ -197,6 +197,22 @@ static void begin_change(void) {
         next_touch_ask(decision.parts, anew);
 }
 
+/* Under the mapping that the program began with: the pages that it has by now, which one thread may have
+ * initialised. */
+static void place_from_the_start(void) {
+    static uint32_t regions;
+    const struct column *column = &table.column[table.start];
+    if (table.start == 0 || regions > LATE_START || atomic_load(&has) != table.start)
+        return;
+    const bool first = regions == 0;
+    if (regions++ % LATE_START || column->place == 0)
+        return;
+    changing = true;
+    page_changes_begin(column, PARTS);
+    if (column->pages == PAGES_LOCALITY)
+        next_touch_ask(PARTS, first);
+}
+
 static void go_on_changing(void) {
     const uint64_t began = system_now_ns();
     const bool complete = page_changes_go_on(BATCH_NS);
@@ -252,6 +268,8 @@ void adapting_begin(struct region_call *call) {
     }
     if (!changing && (decision.wanted != atomic_load(&has) || decision.parts != parts_have))
         begin_change();
+    else if (!changing)
+        place_from_the_start();
     if (changing)
         go_on_changing();
     const uint32_t column = atomic_load(&has);

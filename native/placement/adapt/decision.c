@@ -16,7 +16,8 @@
 #define LOOKS 25         /* in the waiting time between looks the time so far grows by this part */
 #define SMALL_RISK 0.1
 #define LONGER 0.05    /* by so much of its time an instance may be longer without being slower, */
-#define FAR_LONGER 1.0 /* and by so much one in which pages move */
+#define FAR_LONGER 1.0 /* and by so much one in which pages move, */
+#define FARTHEST 3.0   /* or crowded ones */
 #define LEAST_RISK 0.5 /* or by so much longer */
 
 static uint32_t steps_wanted(double step_ns) {
@@ -54,11 +55,14 @@ static double budget_left(const struct decision *d, uint64_t now_ns) { return le
 
 /* The baseline is a trial again where the steps are others than those for which it was left. */
 static struct next_trial following(struct decision *d) {
-    if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0])
+    if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0]) {
+        d->obvious = false;
         return (struct next_trial){0, 1, 0.2, 0.2};
+    }
     if (d->next_known)
         return d->next;
     d->next_known = true;
+    d->obvious = false;
     d->next.column = -1;
     if (d->crowded && d->home == 0 &&
         d->trials.count == 1) { /* for what is known of it, moving them is no risk */
@@ -68,6 +72,7 @@ static struct next_trial following(struct decision *d) {
         d->next = next_trial(d->known, &d->trials, d->wanted, out);
         d->next.excess = 0;
         d->next.risk = SMALL_RISK / RISKS;
+        d->obvious = d->next.column >= 0;
     }
     if (d->next.column < 0)
         d->next = next_trial(d->known, &d->trials, d->wanted, d->closed);
@@ -95,12 +100,11 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
     const uint32_t column = (uint32_t)next.column;
     double noise;
     const double step_ns = steps_median(&d->steps, &noise);
-    const bool obvious = next.excess <= 0;
-    const double left = left_of(d, obvious ? SURE_PART : LOSS_PART, now_ns);
+    const double left = left_of(d, d->obvious ? SURE_PART : LOSS_PART, now_ns);
     const double pages = d->pages_ns[column], part = pages / PARTS;
     const double cost = 2 * part + (1 + steps_wanted(step_ns)) * step_ns * next.excess;
     const double rest = (double)(now_ns - d->start_ns) * (1 - exp2(-next.expected_gain));
-    const double risk = fmax(RISKS * next.risk, obvious ? 0 : LEAST_RISK) * longest_instance(d);
+    const double risk = fmax(RISKS * next.risk, d->obvious ? 0 : LEAST_RISK) * longest_instance(d);
     if (cost > left || 2 * part + risk > left || cost + pages > rest)
         return;
     d->parts = pages > 0 ? 1 : PARTS;
@@ -114,9 +118,9 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
         d->first_ns = step_ns;
     d->free_ns = left;
     d->back_ns = part;
-    d->trial_ns = d->unsure_ns = 0;
+    d->trial_ns = d->whole_ns = d->unsure_ns = 0;
     d->next_known = d->sure = false;
-    steps_expect(&d->steps);
+    steps_expect(&d->steps, step_ns);
     enter(d, STAGE_CHANGING);
 }
 
@@ -125,6 +129,7 @@ static void book(struct decision *d) {
         d->spent_ns += d->trial_ns;
     else
         d->saved_ns -= d->trial_ns;
+    d->whole_ns += d->trial_ns;
     d->trial_ns = 0;
 }
 
@@ -133,7 +138,7 @@ static void note(struct decision *d, enum outcome outcome, double gain, uint64_t
                              .before = d->before,
                              .outcome = outcome,
                              .gain = gain,
-                             .cost_ns = d->trial_ns,
+                             .cost_ns = d->whole_ns + d->trial_ns,
                              .at_ns = now_ns - d->start_ns,
                              .steps = d->steps.times};
     d->tried++;
@@ -190,20 +195,22 @@ static bool is_harmless(const struct decision *d, double gain, double noise) {
 static void move_on(struct decision *d, uint64_t now_ns) {
     double noise;
     const double gain = gain_so_far(d, &noise);
-    /* A loss, clear or paid for long enough. */
-    if (d->steps.times >= LEAST_STEPS &&
-        (gain < -NOISES * noise || (gain < 0 && budget_left(d, now_ns) < 0))) {
+    const double left = budget_left(d, now_ns), back_ns = d->part_ns * d->parts;
+    if (d->steps.times < LEAST_STEPS)
+        return;
+    /* A loss that is clear, or is paid for already; or no gain, and the way back can be paid for. */
+    if (gain < -NOISES * noise || (gain < -GREAT_LOSS && left < 0) ||
+        (gain < noise && d->steps.times >= MOST_TIMES && back_ns < left)) {
         cut(d, now_ns);
         return;
     }
-    const bool sure = gain > SURE * noise && d->steps.times >= LEAST_STEPS;
-    d->sure = d->sure || sure;
-    d->back_ns = d->sure ? 0 : d->part_ns * (d->parts + 1);
-    const double left = d->sure ? left_of(d, SURE_PART, now_ns) : budget_left(d, now_ns);
-    if (d->part_ns + d->back_ns > left)
+    d->sure = d->sure || gain > SURE * noise;
+    d->back_ns = d->sure ? 0 : back_ns + d->part_ns;
+    d->free_ns = d->sure ? left_of(d, SURE_PART, now_ns) : left;
+    /* The first part may be too small a gain to be seen. */
+    if (d->part_ns + d->back_ns > d->free_ns || (!d->sure && d->parts > 1 && gain < noise))
         return;
-    const double parts = d->sure && d->part_ns > 0 ? floor(left / d->part_ns) : 1;
-    d->free_ns = left;
+    const double parts = d->sure && d->part_ns > 0 ? floor(d->free_ns / d->part_ns) : 1;
     d->unsure_ns = 0;
     d->parts += (uint32_t)fmin(parts, PARTS - d->parts);
     enter(d, STAGE_CHANGING);
@@ -346,7 +353,10 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
         /* What moves have cost is paid: the way back would not return it. An instance in which pages follow
          * their threads is longer by that, too. */
         const bool moves = d->part_ns > 0 && (d->stage == STAGE_CHANGING || d->stage == STAGE_WARMING);
-        const bool slower = expected_ns <= 0 || longer > (moves ? FAR_LONGER : LONGER) * expected_ns;
+        const bool slower = expected_ns <= 0 || longer > (!moves       ? LONGER
+                                                          : d->obvious ? FARTHEST
+                                                                       : FAR_LONGER) *
+                                                             expected_ns;
         if (slower && d->stage != STAGE_PARTLY &&
             d->trial_ns + fmax(longer, 0) + d->unsure_ns + d->back_ns > d->free_ns) {
             cut(d, now_ns);

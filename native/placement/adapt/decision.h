@@ -34,7 +34,7 @@
 
 #define LEAST_GAIN 0.01 /* in log2: 0.7% */
 #define LOSS_PART 0.4   /* of the share: the most that all trials together may have lost; 2% of 5% */
-#define SURE_PART 0.7   /* and where what is spent is sure to come back */
+#define SURE_PART 0.6   /* and where what is spent is sure to come back */
 #define PARTS 8
 #define MOST_PATTERNS 4 /* after so many changes of the steps nothing more is tried */
 
@@ -87,8 +87,8 @@ struct decision {
     uint64_t
         next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
     struct trials trials;
-    struct next_trial next; /* by these trials; looked for once, for that takes as long as many a region */
-    bool next_known;
+    struct next_trial next;   /* by these trials; looked for once, for that takes as long as many a region */
+    bool next_known, obvious; /* `obvious`: it spreads crowded pages */
     bool closed[MOST_COLUMNS];
     uint32_t interrupted[MOST_COLUMNS], patterns;
     bool crowded;                  /* all pages are on one node, the threads on several: the caller says so */
@@ -97,7 +97,8 @@ struct decision {
     double pages_ns[MOST_COLUMNS]; /* expected cost of moving all pages for this mapping; 0 where none has to
                                       move */
     double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
-    double trial_ns, back_ns;      /* cost of this trial so far; expected for the way back */
+    double trial_ns, whole_ns;     /* cost of this trial that is not in `spent_ns` yet; and that is */
+    double back_ns;                /* expected for the way back */
     double unsure_ns;              /* instances in it that cannot be compared with any */
     double part_ns;                /* expected for moving one part of the pages */
     double free_ns;                /* what it may cost */

@@ -166,7 +166,13 @@ enum step_event steps_add(struct steps *s, uint32_t region, double time_ns, doub
 
 void steps_again(struct steps *s) { s->times = 0; }
 
-void steps_expect(struct steps *s) { memcpy(s->expected, s->under_way, s->length * sizeof *s->expected); }
+void steps_expect(struct steps *s, double step_ns) {
+    double sum = 0;
+    for (uint32_t n = 0; n < s->length; n++)
+        sum += (double)s->under_way[n];
+    for (uint32_t n = 0; n < s->length; n++)
+        s->expected[n] = sum > 0 ? (float)((double)s->under_way[n] * step_ns / sum) : 0;
+}
 
 bool steps_are_steady(const struct steps *s) {
     const uint32_t count = s->times < MOST_TIMES ? s->times : MOST_TIMES, half = count / 2;

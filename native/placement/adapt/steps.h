@@ -50,8 +50,8 @@ enum step_event steps_add(struct steps *steps, uint32_t region, double time_ns, 
 bool steps_find(struct steps *steps);
 /* Time steps anew, after a change of the mapping; the pattern stays. */
 void steps_again(struct steps *steps);
-/* What the latest step took is what to expect of each instance. */
-void steps_expect(struct steps *steps);
+/* Expect of a step that it takes so long, and of its instances the parts that they had of the latest one. */
+void steps_expect(struct steps *steps, double step_ns);
 /* Whether the latest steps are no faster than those before them: the kernel may be moving pages. */
 bool steps_are_steady(const struct steps *steps);
 /* The median of the timed steps in ns, and a step's deviation as a share of it; 0 without a step. */

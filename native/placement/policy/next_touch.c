@@ -28,6 +28,8 @@
 #define LATE_NS 500000000u
 #define LATE_PART 20
 #define TOUCH_NS 20000 /* assumed, for a thread: signal, system call, and its part of moving a page */
+#define FEW_BLOCKS 64  /* of a range, with settings()->adapt */
+#define MOST_COARSE 16 /* pages of such a block: those of a part (next_touch_part) */
 #define NODE_AT 10
 #define HOME_AT 20
 #define NODE_OF(note) ((note) >> NODE_AT & 1023u)
@@ -211,12 +213,21 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
                atomic_load(&parts);
 }
 
+/* Fewer faults, of which each costs as much as moving several pages, where moves have to pay within this run.
+ */
+static size_t coarse_pages(const struct range *range, size_t least) {
+    const size_t wanted = (range->end - range->start) / PAGE_BYTES / FEW_BLOCKS;
+    const size_t pages = wanted < MOST_COARSE ? wanted : MOST_COARSE;
+    return pages > least ? pages : least;
+}
+
 /* `data`: the smallest block, in pages. */
 static void arm(struct range *range, void *data) {
     const struct settings *s = settings();
     if (late && !is_newcomer(range))
         return;
-    protection_coarsen(range, *(const size_t *)data);
+    protection_coarsen(range, settings()->adapt ? coarse_pages(range, *(const size_t *)data)
+                                                : *(const size_t *)data);
     const size_t blocks = protection_blocks(range);
     if (blocks == 0 || !mapping_budget_take(range, blocks))
         return;
