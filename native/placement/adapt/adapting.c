@@ -36,7 +36,7 @@ static _Atomic uint32_t policy; /* counts changes of the threads' memory policy 
 static uint32_t parts_have, written, patterns_written;
 static enum { OFF, ON, FROZEN } state; /* FROZEN: stays as it is */
 static bool changing;
-static uint64_t began_ns, costs_ns;
+static uint64_t began_ns;
 static char path[PATH_MAX];
 
 static THREAD_LOCAL bool first_here; /* whether this thread starts the regions */
@@ -184,17 +184,17 @@ static void begin_change(void) {
         atomic_store(&has, decision.wanted);
         atomic_fetch_add(&policy, 1);
     }
+    const uint32_t from = anew ? 0 : parts_have;
     parts_have = decision.parts;
-    costs_ns = 0;
     changing = true;
-    next_touch_stop();
+    next_touch_ask(0, 0);
     if (anew && was->place == to->place) {
-        page_changes_begin(&table.column[0], 0);
+        page_changes_begin(to, 0, 0);
         return;
     }
-    page_changes_begin(to, decision.parts);
+    page_changes_begin(to, from, decision.parts);
     if (to->pages == PAGES_LOCALITY)
-        next_touch_ask(decision.parts, anew);
+        next_touch_ask(from, decision.parts);
 }
 
 /* Under the mapping that the program began with: the pages that it has by now, which one thread may have
@@ -204,13 +204,12 @@ static void place_from_the_start(void) {
     const struct column *column = &table.column[table.start];
     if (table.start == 0 || regions > LATE_START || atomic_load(&has) != table.start)
         return;
-    const bool first = regions == 0;
     if (regions++ % LATE_START || column->place == 0)
         return;
     changing = true;
-    page_changes_begin(column, PARTS);
+    page_changes_begin(column, 0, PARTS);
     if (column->pages == PAGES_LOCALITY)
-        next_touch_ask(PARTS, first);
+        next_touch_ask(0, PARTS);
 }
 
 static void go_on_changing(void) {

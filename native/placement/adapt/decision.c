@@ -15,7 +15,7 @@
 #define RISKS 2.0        /* an instance must be paid for that is so many times as risky as expected, */
 #define LOOKS 25         /* in the waiting time between looks the time so far grows by this part */
 #define SMALL_RISK 0.1
-#define LONGER 0.05    /* by so much of its time an instance may be longer without being slower, */
+#define LONGER 0.05    /* by so much of its time a step may be longer without being slower, */
 #define FAR_LONGER 1.0 /* and by so much one in which pages move, */
 #define FARTHEST 3.0   /* or crowded ones */
 #define LEAST_RISK 0.5 /* or by so much longer */
@@ -27,6 +27,7 @@ static uint32_t steps_wanted(double step_ns) {
 
 static void enter(struct decision *d, enum stage stage) {
     d->stage = stage;
+    d->behind_ns = 0;
     steps_again(&d->steps);
 }
 
@@ -350,13 +351,12 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
     if (is_trying(d)) {
         const double longer = (double)time_ns - expected_ns; /* and so may the next one be, */
         *(expected_ns > 0 ? &d->trial_ns : &d->unsure_ns) += longer;
-        /* What moves have cost is paid: the way back would not return it. An instance in which pages follow
-         * their threads is longer by that, too. */
+        /* What moves have cost is paid: the way back would not return it. A step in which pages follow their
+         * threads is longer by that, too. */
         const bool moves = d->part_ns > 0 && (d->stage == STAGE_CHANGING || d->stage == STAGE_WARMING);
-        const bool slower = expected_ns <= 0 || longer > (!moves       ? LONGER
-                                                          : d->obvious ? FARTHEST
-                                                                       : FAR_LONGER) *
-                                                             expected_ns;
+        const double most = !moves ? LONGER : d->obvious ? FARTHEST : FAR_LONGER;
+        d->behind_ns += longer;
+        const bool slower = expected_ns <= 0 || d->behind_ns > most * d->before_ns;
         if (slower && d->stage != STAGE_PARTLY &&
             d->trial_ns + fmax(longer, 0) + d->unsure_ns + d->back_ns > d->free_ns) {
             cut(d, now_ns);
@@ -365,6 +365,7 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
     }
     if (event != STEP_ENDED)
         return;
+    d->behind_ns = 0;
     if (d->gain > 0 && !is_trying(d)) {
         const double step_ns = d->steps.latest[(d->steps.times - 1) % MOST_TIMES];
         d->saved_ns += step_ns * (exp2(d->gain) - 1);

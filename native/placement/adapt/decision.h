@@ -99,6 +99,7 @@ struct decision {
     double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
     double trial_ns, whole_ns;     /* cost of this trial that is not in `spent_ns` yet; and that is */
     double back_ns;                /* expected for the way back */
+    double behind_ns;              /* of the step under way: how much longer its instances took so far */
     double unsure_ns;              /* instances in it that cannot be compared with any */
     double part_ns;                /* expected for moving one part of the pages */
     double free_ns;                /* what it may cost */

@@ -16,7 +16,7 @@
 _Static_assert(PARTS == NEXT_TOUCH_PARTS, "next touch and moves have the same parts");
 
 static const struct column *to;
-static uint32_t parts, change = 1;
+static uint32_t first_part, end_part, change = 1;
 static uintptr_t at; /* of the range under way, the first address that is not done */
 static uint64_t until_ns, moved, timed_pages;
 static double timed_ns;
@@ -89,7 +89,8 @@ static void change_range(struct range *range, void *unused) {
     for (; at < range->end && whole; at += PAGE_BYTES) {
         const size_t page = (at - range->start) / PAGE_BYTES;
         const uintptr_t block = huge_range(range) ? at & ~(HUGE_BYTES - 1) : at;
-        const int node = next_touch_part(block) < parts ? node_of(range, page) : NOWHERE;
+        const uint32_t part = next_touch_part(block);
+        const int node = part >= first_part && part < end_part ? node_of(range, page) : NOWHERE;
         if (node == NOWHERE || (origin[page] == NOWHERE && to->pages == PAGES_FIRST_TOUCH))
             continue;
         page_moves_add(&batch, at, node);
@@ -105,9 +106,10 @@ static void change_range(struct range *range, void *unused) {
     }
 }
 
-void page_changes_begin(const struct column *column, uint32_t wanted) {
+void page_changes_begin(const struct column *column, uint32_t first, uint32_t end) {
     to = column;
-    parts = wanted;
+    first_part = first;
+    end_part = end;
     change++;
     at = 0;
 }

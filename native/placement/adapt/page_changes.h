@@ -10,9 +10,8 @@
 #include "adapt/table.h"
 #include "memory/ranges.h"
 
-/* Begin a change to a column's places of pages, for so many of PARTS parts of them; `slots`: of the mapping.
- */
-void page_changes_begin(const struct column *to, uint32_t parts);
+/* Begin a change to a column's places of pages, for the parts of them from `first` on below `end`. */
+void page_changes_begin(const struct column *to, uint32_t first, uint32_t end);
 /* Move on for about so long; return whether nothing is left to move. */
 bool page_changes_go_on(uint64_t most_ns);
 /* Look at some pages of the ranges: return whether nearly all are on one node. Moves a few of them there and

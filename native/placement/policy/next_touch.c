@@ -28,19 +28,17 @@
 #define LATE_NS 500000000u
 #define LATE_PART 20
 #define TOUCH_NS 20000 /* assumed, for a thread: signal, system call, and its part of moving a page */
-#define FEW_BLOCKS 64  /* of a range, with settings()->adapt */
-#define MOST_COARSE 16 /* pages of such a block: those of a part (next_touch_part) */
 #define NODE_AT 10
 #define HOME_AT 20
 #define NODE_OF(note) ((note) >> NODE_AT & 1023u)
 #define HOME_OF(note) ((note) >> HOME_AT & 1023u)
 
 static bool prepared;
-static _Atomic(const struct region_call *) owner; /* the region of the running pass */
-static _Atomic uint64_t began_ns;                 /* when it began */
-static _Atomic bool were_alone;                   /* an earlier one had a single thread */
-static _Atomic uint32_t parts = NEXT_TOUCH_PARTS; /* that are observed; 0: none */
-static struct lock lock;                          /* protects the variables below */
+static _Atomic(const struct region_call *) owner;       /* the region of the running pass */
+static _Atomic uint64_t began_ns;                       /* when it began */
+static _Atomic bool were_alone;                         /* an earlier one had a single thread */
+static _Atomic uint32_t from, parts = NEXT_TOUCH_PARTS; /* blocks that are observed; `parts` 0: none */
+static struct lock lock;                                /* protects the variables below */
 static struct {
     _Atomic(void *) function;
     _Atomic uint32_t passes;
@@ -149,7 +147,7 @@ void next_touch_prepare(void) {
     protection_prepare(FOR_NEXT_TOUCH, on_touch);
     prepared = true;
     if (settings()->adapt)
-        next_touch_stop();
+        next_touch_ask(0, 0);
 }
 
 int next_touch_node(const struct range *range, size_t page) {
@@ -208,17 +206,9 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
-    return !(note & final_flag(s)) &&
-           next_touch_part(range->start + protection_block_first(range, block, &pages) * PAGE_BYTES) <
-               atomic_load(&parts);
-}
-
-/* Fewer faults, of which each costs as much as moving several pages, where moves have to pay within this run.
- */
-static size_t coarse_pages(const struct range *range, size_t least) {
-    const size_t wanted = (range->end - range->start) / PAGE_BYTES / FEW_BLOCKS;
-    const size_t pages = wanted < MOST_COARSE ? wanted : MOST_COARSE;
-    return pages > least ? pages : least;
+    const uintptr_t at = range->start + protection_block_first(range, block, &pages) * PAGE_BYTES;
+    const uint32_t part = next_touch_part(at);
+    return !(note & final_flag(s)) && part >= atomic_load(&from) && part < atomic_load(&parts);
 }
 
 /* `data`: the smallest block, in pages. */
@@ -226,8 +216,9 @@ static void arm(struct range *range, void *data) {
     const struct settings *s = settings();
     if (late && !is_newcomer(range))
         return;
-    protection_coarsen(range, settings()->adapt ? coarse_pages(range, *(const size_t *)data)
-                                                : *(const size_t *)data);
+    protection_coarsen(range, *(const size_t *)data);
+    if (s->adapt)
+        protection_coarsen_to(range, 64, 16); /* the blocks of a part (next_touch_part) */
     const size_t blocks = protection_blocks(range);
     if (blocks == 0 || !mapping_budget_take(range, blocks))
         return;
@@ -338,18 +329,17 @@ static void forget(struct range *range, void *unused) {
     note_all(range, 0, (range->end - range->start) / PAGE_BYTES, 0);
 }
 
-void next_touch_ask(uint32_t wanted, bool anew) {
+void next_touch_ask(uint32_t first, uint32_t end) {
     if (!prepared || !protection_wanted())
         return;
-    if (anew)
+    if (first == 0)
         ranges_for_each(forget, NULL);
     memset(done, 0, sizeof done); /* between regions nobody reads it */
     atomic_store(&regions, 0);
     atomic_store(&passes, 0);
-    atomic_store(&parts, wanted);
+    atomic_store(&from, first);
+    atomic_store(&parts, end);
 }
-
-void next_touch_stop(void) { atomic_store(&parts, 0); }
 
 static void move_late(struct range *range, void *unused) {
     (void)unused;

@@ -1,6 +1,7 @@
 /* sleeper.c: regions that take long where a thread's pages are on another node, in a guest whose times mean
  * nothing else: each thread sleeps 1 ms, and STRANGE ms more for each block of its part that is on another
- * node than the thread. One thread initialises. usage: sleeper ROUNDS [where|nested|tiny|stops|exit] */
+ * node than the thread; with `home`, that is not where one thread has initialised it. usage:
+ * sleeper ROUNDS [where|home|nested|tiny|stops|exit] */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -37,6 +38,7 @@ int main(int count, char **arguments) {
     if (!data)
         return 2;
     memset(data, 1, (size_t)threads * PART * PAGE);
+    const int first = node_of(data), at_home = strcmp(how, "home") == 0;
     for (int n = 0; n < rounds; n++) {
         if (strcmp(how, "tiny") == 0) {
 #pragma omp parallel reduction(+ : sum)
@@ -54,7 +56,7 @@ int main(int count, char **arguments) {
                     found += part[(size_t)page * PAGE];
                 int strange = 0;
                 for (int block = 0; block < BLOCKS; block++)
-                    strange += node_of(part + (size_t)block * BLOCK * PAGE) != own_node();
+                    strange += node_of(part + (size_t)block * BLOCK * PAGE) != (at_home ? first : own_node());
                 sleep_ms(1 + STRANGE * strange);
             }
             sum += found;
@@ -74,5 +76,10 @@ int main(int count, char **arguments) {
         right += node_of(data + (size_t)n * PART * PAGE) == n * 4 / threads;
     if (strcmp(how, "where") == 0)
         printf("%d of %d parts on the nodes in their order\n", right, threads);
+    int left = 0;
+    for (int page = 0; page < threads * PART; page++)
+        left += node_of(data + (size_t)page * PAGE) == first;
+    if (at_home)
+        printf("%d of %d pages at home\n", left, threads * PART);
     return strcmp(how, "exit") == 0 ? 26 : 0;
 }
