@@ -9,6 +9,7 @@ from numapredict.collect.placing.adapt_table import Outcome
 from numapredict.predictor.advising.advice import seconds_in_words
 
 BASELINE = "as-it-is"
+_LEAST_GAIN = 0.01  # native/placement/adapt/decision.h
 
 
 class TriedMapping(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +55,14 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     signal: str | None
     status: Literal["ended", "cut off"]
+
+
+def starts_the_next_run(mapping: str, start: str, gain: float) -> bool:
+    """Return whether the next run begins under the mapping of the end, by its gain over that of the start in log2.
+
+    Pages that have all moved stay there also where that was no gain: moving them back would cost as much again.
+    """
+    return mapping != BASELINE and (mapping == start or gain > _LEAST_GAIN)
 
 
 def adapted_in_words(found: Adapted) -> Iterator[str]:

@@ -63,7 +63,7 @@ class Kept:
         return found
 
     def keep(self, mapping: str | None, rejected: tuple[str, ...]) -> bool:
-        """Keep what a run found; return whether that could be done. A file that it changed is none of its parts."""
+        """Keep what a run found; return whether that could be done. A file that it changed does not count."""
         states = set(file_states(self._program))
         found = KeptMapping(
             schema_version=_VERSION,

@@ -29,7 +29,7 @@ from numapredict.collect.terminal.printable import printable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, NumapredictError, UsageError
 from numapredict.native.library import placement_library
-from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words
+from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_the_next_run
 from numapredict.predictor.adapting.candidates import candidate_columns
 from numapredict.predictor.adapting.kept import Kept
 from numapredict.predictor.adapting.places import in_place, pages_of
@@ -40,7 +40,6 @@ QUIET_S = 1.0
 """Without any trial, from the start: most programs that short lose by one."""
 
 _MOST_PROGRAMS = 1024  # native/placement/adapt/next_trial.h
-_LEAST_GAIN = 0.01  # in log2; native/placement/adapt/decision.h
 _NOT_AGAIN = ("no gain", "cut short", "gone back")
 
 log = logging.getLogger(__name__)
@@ -215,8 +214,8 @@ def _adapted(request: Request, topology: Topology, columns: Columns | None, kept
         label = columns.label(start)
     before = () if kept.found is None else kept.found.rejected
     rejected = tuple(dict.fromkeys([*before, *(each.mapping for each in trials if each.outcome in _NOT_AGAIN)]))
-    starts = label != BASELINE and (result.gain > _LEAST_GAIN or columns is None or label == columns.label(start))
-    is_kept = bool(trials) and kept.keep(label if starts else None, _without(rejected, label))
+    begins = starts_the_next_run(label, BASELINE if columns is None else columns.label(start), result.gain)
+    is_kept = bool(trials) and kept.keep(label if begins else None, _without(rejected, label))
     return Adapted(
         command=request.command,
         machine=topology.name,
@@ -230,7 +229,7 @@ def _adapted(request: Request, topology: Topology, columns: Columns | None, kept
         step_s=result.step_s,
         trials=trials,
         left_alone=result.given_up,
-        kept=is_kept and starts,
+        kept=is_kept and begins,
         time_s=result.time_s,
         exit_code=0,
         signal=None,

@@ -24,6 +24,8 @@ from tests.guest.timed.configuration import timing_of
 SOURCES = Path(__file__).parents[1] / "guest" / "programs"
 STEADY = 20
 """Steps at the end, whose median is the steady one."""
+FIRST = 0.1
+"""Part of the steps at the beginning before which it does not count how far a way is behind: single steps vary."""
 
 WAYS = {
     "as it is": ("0", False),
@@ -59,6 +61,7 @@ def in_words(subject: str, way: str, times_s: Sequence[float], base: Sequence[fl
     """Return a line: the whole, steady and worst speedup over the program as it is, and when the steady state began."""
     whole = sum(base) / sum(times_s)
     sums = np.cumsum(base)[: len(times_s)] / np.cumsum(times_s)[: len(base)]
+    sums = sums[min(round(FIRST * len(sums)), len(sums) - 1) :]
     steady, base_steady = (float(np.median(each[-STEADY:])) for each in (times_s, base))
     near = [n for n, time_s in enumerate(times_s) if time_s <= 1.1 * steady]
     reached = sum(times_s[: near[0]]) if near else sum(times_s)

@@ -91,6 +91,46 @@ static void pages_that_are_no_gain_move_back_after_the_first_part(void) {
     MUST(d.last.cost_ns < 0.03 * (double)now);
 }
 
+/* Both help; the second alone puts pages on several nodes. */
+static void crowded_pages_are_spread_first(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    for (int crowded = 0; crowded < 2; crowded++) {
+        begin(0);
+        d.crowded = crowded;
+        d.spreads[2] = true;
+        while (d.tried == 0 && d.stage != STAGE_SETTLED) {
+            step(time, 1, 40);
+            MUST(decision_column(&d) == 0 || d.tried);
+        }
+        MUST(d.last.outcome == OUTCOME_KEPT && d.last.column == (crowded ? 2 : 1));
+    }
+}
+
+static void moves_that_are_dearer_than_expected_are_no_reason_to_go_back(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    begin(0);
+    while (d.tried == 0) {
+        const uint32_t had = d.parts;
+        step(time, 1, 40);
+        if (d.parts != had && d.wanted == 1)
+            decision_changed(&d, 20 * (double)MS, false);
+        MUST(d.wanted == 1 || d.stage == STAGE_LEARNING || d.stage == STAGE_WAITING);
+    }
+    MUST(d.last.outcome == OUTCOME_KEPT && d.last.column == 1);
+}
+
+/* Looking for the next trial takes as long as many a region. */
+static void looks_become_rarer_as_time_passes(void) {
+    const double time[COLUMNS] = {1, 20, 20};
+    begin(0);
+    int looks = 0;
+    for (int n = 0; n < 20000 && d.stage != STAGE_SETTLED; n++) {
+        looks += decision_may_try(&d, now);
+        step(time, 1, 0);
+    }
+    MUST(looks > 0 && looks < 200);
+}
+
 /* Levels of a multigrid: one region, instances of 8, 2, 1, 2 ms; under column 1 the large one alone is
  * faster. */
 static void instances_of_several_sizes_are_compared_by_whole_steps(void) {
@@ -166,6 +206,9 @@ int main(void) {
     a_gain_is_kept_and_its_size_is_right();
     a_loss_is_left_within_the_budget_and_never_tried_again();
     pages_that_are_no_gain_move_back_after_the_first_part();
+    crowded_pages_are_spread_first();
+    moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
+    looks_become_rarer_as_time_passes();
     instances_of_several_sizes_are_compared_by_whole_steps();
     a_gain_that_does_not_last_is_given_up_once();
     regions_without_a_pattern_are_left_alone();

@@ -118,19 +118,6 @@ static void bind(uint32_t column, uint32_t thread, uint32_t team) {
     slot_enter_within(&table.column[column].team, thread, team);
 }
 
-bool adapting_show_all(void) {
-    const bool shown =
-        before_us.bytes && slot_bound() != NO_SLOT && system_is_bound(settings()->cpu[slot_bound()]);
-    if (shown)
-        system_set_mask(before_us.byte, (size_t)before_us.bytes);
-    return shown;
-}
-
-void adapting_show_slot(bool shown) {
-    if (shown)
-        system_bind(&settings()->cpu[slot_bound()], 1);
-}
-
 /* Where the calling thread's new pages go. */
 static void follow_policy(uint32_t column) {
     const uint32_t now = atomic_load_explicit(&policy, memory_order_relaxed);

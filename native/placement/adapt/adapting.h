@@ -12,23 +12,22 @@
  *
  * What is done is appended to the file PATH.result at once, so that it is there however the program ends:
  *
- *     numaplace-adapted 1
  *     given-up REASON
- *     steps REGIONS MEDIAN_NS             so many regions make a step
- *     tried COLUMN BEFORE OUTCOME GAIN COST_NS AT_NS STEPS     OUTCOME by its number (decision.h), GAIN in
- * log2 * 4096 end COLUMN GAIN TIME_NS SPENT_NS SAVED_NS PAGES          at exit: PAGES moved by move_pages,
- * next touch's not
+ *     steps REGIONS MEDIAN_NS
+ *     tried COLUMN BEFORE OUTCOME GAIN COST_NS AT_NS STEPS
+ *     end COLUMN GAIN TIME_NS SPENT_NS SAVED_NS PAGES
+ *
+ * So many REGIONS make a step. OUTCOME by its number (decision.h), GAIN in log2 * 4096. The last line at
+ * exit: the mapping without a trial that has not ended, and PAGES that move_pages moved, next touch's not.
  */
 #ifndef NUMAPLACE_ADAPTING_H
 #define NUMAPLACE_ADAPTING_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "../regions/regions.h"
-#include "memory/range.h"
 
-/* Once, in the main thread, before ranges are known; return whether the program is to be placed from the
- * start. */
+/* Once, in the main thread, before ranges are known. */
 void adapting_prepare(void);
 /* The runtime comes later, or another process has the slots. */
 void adapting_give_up(const char *why);
@@ -37,9 +36,6 @@ void adapting_begin(struct region_call *call);
 void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t team);
 void adapting_leave(const struct region_call *call);
 void adapting_end(const struct region_call *call);
-/* The calling thread is about to create a thread, which must not inherit its binding; and has. */
-bool adapting_show_all(void);
-void adapting_show_slot(bool shown);
 void adapting_after_fork(void);
 void adapting_write(void);
 

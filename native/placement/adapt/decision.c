@@ -7,7 +7,7 @@
 #define LEAST_STEPS 3
 #define TIMED_NS 2e6     /* steps are timed for so long in all, */
 #define MOST_STEPS 32    /* or so many of them */
-#define LEAST_NOISE 0.01 /* of a step: three may agree by chance */
+#define LEAST_NOISE 0.01 /* of a step: three may agree without being so alike */
 #define NOISES 2.0       /* a gain must exceed so many deviations, */
 #define SURE 4.0         /* and so many where its way back need not be paid for */
 #define GREAT_LOSS 0.1   /* in log2: for more, pages move back at any price */

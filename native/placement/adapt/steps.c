@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define ALIKE 0.35    /* most that durations may differ from those a step before, over their sum */
-#define BY_CHANCE 1.3 /* a longer step must be so much more alike than a shorter one */
+#define AT_RANDOM 1.3 /* a longer step must be so much more alike than a shorter one */
 #define MOST_SPREAD 0.25
 #define STEADY 0.03 /* by so much the later half of the steps may be faster */
 #define LEAST_SHARE 0.3
@@ -104,7 +104,7 @@ bool steps_find(struct steps *s) {
         best = fmin(best, score[length]);
     }
     for (uint32_t length = 1; length <= most && !found; length++)
-        if (score[length] <= ALIKE && score[length] <= fmax(BY_CHANCE * best, best + 0.02))
+        if (score[length] <= ALIKE && score[length] <= fmax(AT_RANDOM * best, best + 0.02))
             found = length;
     if (!found)
         return find_heaviest(s, kept);

@@ -4,7 +4,6 @@
 
 #include "../regions/export.h"
 #include "../regions/spin.h"
-#include "adapt/adapting.h"
 #include "policy/verify.h"
 #include "process/lock.h"
 #include "process/next_symbol.h"
@@ -155,21 +154,19 @@ static void forget_start(struct start *start) {
     free_start(start);
 }
 
-/* A thread that may be bound creates one that is not to be: settings()->adapt. */
-static int start_as_it_is(__typeof__(&pthread_create) next, pthread_t *thread,
-                          const pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {
-    const bool shown = settings() && settings()->adapt && !withdrawn() && adapting_show_all();
-    const int result = next(thread, attributes, routine, argument);
-    adapting_show_slot(shown);
-    return result;
-}
+/* A thread that may be bound by its regions alone creates one that is not to be: settings()->adapt. */
+static bool show_all(void) { return settings() && settings()->adapt && affinity_show_all(); }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
     const __typeof__(&pthread_create) next = NEXT(pthread_create);
     struct start *start = prepare_start(attributes, routine, NULL, argument);
-    if (!start)
-        return start_as_it_is(next, thread, attributes, routine, argument);
+    if (!start) {
+        const bool shown = show_all();
+        const int result = next(thread, attributes, routine, argument);
+        affinity_show_slot(shown);
+        return result;
+    }
     const bool waits = start->waits; /* if the thread does not wait, `start` belongs to it from now on */
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);
@@ -185,8 +182,12 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 /* The C library's own does not go through pthread_create. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
     struct start *start = prepare_start(NULL, NULL, routine, argument);
-    if (!start)
-        return NEXT(thrd_create)(thread, routine, argument);
+    if (!start) {
+        const bool shown = show_all();
+        const int result = NEXT(thrd_create)(thread, routine, argument);
+        affinity_show_slot(shown);
+        return result;
+    }
     const bool waits = start->waits;
     thrd_t created;
     int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);
