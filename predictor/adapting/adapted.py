@@ -57,7 +57,7 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["ended", "cut off"]
 
 
-def starts_the_next_run(mapping: str, start: str, gain: float) -> bool:
+def starts_next_run(mapping: str, start: str, gain: float) -> bool:
     """Return whether the next run begins under the mapping of the end, by its gain over that of the start in log2.
 
     Pages that have all moved stay there also where that was no gain: moving them back would cost as much again.

@@ -29,7 +29,7 @@ from numapredict.collect.terminal.printable import printable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, NumapredictError, UsageError
 from numapredict.native.library import placement_library
-from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_the_next_run
+from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_next_run
 from numapredict.predictor.adapting.candidates import candidate_columns
 from numapredict.predictor.adapting.kept import Kept
 from numapredict.predictor.adapting.places import in_place, pages_of
@@ -214,7 +214,7 @@ def _adapted(request: Request, topology: Topology, columns: Columns | None, kept
         label = columns.label(start)
     before = () if kept.found is None else kept.found.rejected
     rejected = tuple(dict.fromkeys([*before, *(each.mapping for each in trials if each.outcome in _NOT_AGAIN)]))
-    begins = starts_the_next_run(label, BASELINE if columns is None else columns.label(start), result.gain)
+    begins = starts_next_run(label, BASELINE if columns is None else columns.label(start), result.gain)
     is_kept = bool(trials) and kept.keep(label if begins else None, _without(rejected, label))
     return Adapted(
         command=request.command,

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STRANGE = 10, PAGE = 4096, BLOCK = 16 /* pages */, BLOCKS = 8, PART = BLOCK * BLOCKS };
+enum { STRANGE = 5, PAGE = 4096, BLOCK = 16 /* pages */, BLOCKS = 8, PART = BLOCK * BLOCKS };
 
 static void sleep_ms(long ms) {
     const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -67,6 +67,7 @@ int main(int count, char **arguments) {
     printf("%ld sum, %d threads, %d PUs\n", sum, threads, CPU_COUNT(&mask));
     if (strcmp(how, "stops") == 0) {
         fflush(stdout);
+        alarm(1);
 #pragma omp parallel
         for (;;)
             pause();

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from numapredict.native.errors import UsageError
-from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_the_next_run
+from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_next_run
 from numapredict.predictor.adapting.session import share_of
 
 ALONE = Adapted(
@@ -69,10 +69,10 @@ def test_a_program_that_was_killed_says_where_it_was() -> None:
 
 
 def test_the_next_run_begins_with_what_gained() -> None:
-    assert starts_the_next_run(KEPT.mapping, BASELINE, 0.5)
-    assert starts_the_next_run(KEPT.mapping, KEPT.mapping, 0.0)
-    assert not starts_the_next_run(KEPT.mapping, BASELINE, 0.001)
-    assert not starts_the_next_run(BASELINE, BASELINE, 0.0)
+    assert starts_next_run(KEPT.mapping, BASELINE, 0.5)
+    assert starts_next_run(KEPT.mapping, KEPT.mapping, 0.0)
+    assert not starts_next_run(KEPT.mapping, BASELINE, 0.001)
+    assert not starts_next_run(BASELINE, BASELINE, 0.0)
 
 
 @pytest.mark.parametrize(("text", "share"), [(None, 0.05), ("2%", 0.02), ("0.1", 0.1), ("50%", 0.5)])
