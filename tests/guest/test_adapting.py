@@ -145,9 +145,10 @@ def test_pages_are_where_a_kept_mapping_has_them(ran: dict[tuple[str, str], Ran]
 def test_what_makes_it_slower_is_left_and_its_pages_go_back(
     ran: dict[tuple[str, str], Ran], key: tuple[str, str]
 ) -> None:
+    """Whether anything is tried depends on times."""
     one = ran[key]
     assert one.result.column == 0
-    assert [trial.outcome for trial in one.result.trials][:1] in (["cut short"], ["no gain"])
+    assert "kept" not in [trial.outcome for trial in one.result.trials]
     assert "1024 of 1024 pages at home" in one.output
     assert "16 PUs" in one.output
 
