@@ -3,6 +3,7 @@
 The contract is native/capture/exchange.h; this is its other side.
 """
 
+import math
 import os
 import struct
 from collections.abc import Sequence
@@ -37,11 +38,13 @@ DURATION_CLASSES = 20
 """By powers of two: the first is up to 33 microseconds."""
 
 _QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
-_JOB = struct.Struct(f"=6IQ{MOST_THREADS}H{MOST_NODES}H")
+_JOB = struct.Struct(f"=6IQQ{MOST_THREADS}H{MOST_NODES}H")
 _OUTCOME = struct.Struct(f"=IiIIQQQQII{2 * MOST_REPLAYS}Q")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
+
+_LONGEST_NS = 2**63
 
 MOST_ASTRAY = 0.05
 """Of the pages: with more on other nodes a replay says nothing about its mapping."""
@@ -146,21 +149,24 @@ def _problem(state: int, detail: int) -> str:
     return _STATES[state].format(call=call, signal=signal)
 
 
-def job_packet(placement: Placement, replays: int, limit_s: float, emptying: bool = True) -> bytes:
+def job_packet(
+    placement: Placement, replays: int, limit_s: float, emptying: bool = True, enough_s: float = math.inf
+) -> bytes:
     """Return the job to replay under a placement, so often, at most so long, and as often after emptying the caches.
 
-    KeyError for a page policy that replays do not know.
+    There is no emptying where the median of the first replays is ``enough_s`` or longer. KeyError for a page policy
+    that replays do not know.
     """
     copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
     threads, nodes = placement.pus, placement.os_page_nodes
     head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
-    fill = fill_bytes(placement) if emptying else 0
-    return _JOB.pack(*head, fill, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
+    fill, enough_ns = fill_bytes(placement) if emptying else 0, int(min(enough_s * 1e9, _LONGEST_NS))
+    return _JOB.pack(*head, fill, enough_ns, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
 
 
 def go_on_packet(another: bool = False) -> bytes:
     """Return the answer that the program goes on, and whether another instance of the region is to be asked for."""
-    return _JOB.pack(2 if another else 0, *[0] * (6 + MOST_THREADS + MOST_NODES))
+    return _JOB.pack(2 if another else 0, *[0] * (7 + MOST_THREADS + MOST_NODES))
 
 
 def fits(placement: Placement) -> bool:

@@ -49,6 +49,8 @@ struct job {
     uint32_t replays; /* at least so many timed, after one that is not */
     uint32_t limit_ms;
     uint64_t fill_bytes; /* that each thread writes to, to empty its caches; 0: no instances after that */
+    uint64_t
+        enough_ns; /* nor where the median of the replays is so long: the run's instances are no longer */
     uint16_t cpu[MOST_THREADS]; /* of each thread; the operating system's number */
     uint16_t node[MOST_NODES];
 };

@@ -41,9 +41,9 @@ int main(void) {
         return j.answer == GO_ON ? 10 : j.answer == TRY_ANOTHER ? 11 : 12;
     fwrite(&q, sizeof q, 1, stdout);
     fwrite(&o, sizeof o, 1, stdout);
-    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu", j.answer, j.threads, j.copies, j.nodes,
+    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu %lu", j.answer, j.threads, j.copies, j.nodes,
             j.replays, j.limit_ms, j.cpu[0], j.cpu[j.threads - 1], j.node[0], j.node[1],
-            (unsigned long)j.fill_bytes);
+            (unsigned long)j.fill_bytes, (unsigned long)j.enough_ns);
     return 0;
 }
 """
@@ -56,10 +56,12 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     source.write_text(PROGRAM)
     subprocess.run([GCC, "-Wall", "-Werror", "-I", HEADER.parent, "-o", program, source], check=True)
     placement = resolve(parse_label("6x2-scatter-interleave"), TOPOLOGY)
-    done = subprocess.run([program], input=job_packet(placement, 3, 1.5), capture_output=True, check=True)
+    done = subprocess.run(
+        [program], input=job_packet(placement, 3, 1.5, enough_s=2e-6), capture_output=True, check=True
+    )
     nodes = placement.os_page_nodes
     cpus, fill = f"{placement.pus[0]} {placement.pus[5]}", fill_bytes(placement)
-    assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill}"
+    assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill} 2000"
     for answer, code in ((go_on_packet(), 10), (go_on_packet(another=True), 11)):
         assert subprocess.run([program], input=answer, check=False).returncode == code
     question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
