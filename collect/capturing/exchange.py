@@ -39,7 +39,7 @@ DURATION_CLASSES = 20
 
 _QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
 _JOB = struct.Struct(f"=6IQQ{MOST_THREADS}H{MOST_NODES}H")
-_OUTCOME = struct.Struct(f"=IiIIQQQQII{2 * MOST_REPLAYS}Q")
+_OUTCOME = struct.Struct(f"=IiIIQQQQQII{2 * MOST_REPLAYS}Q")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
@@ -99,7 +99,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``emptied_s`` are further replays, each after the caches were emptied; none where that was not possible.
     ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``, and
     ``astray`` how many of them were then on other nodes than wanted. Of the
-    program's threads, ``awake`` did not sleep meanwhile.
+    program's threads, ``awake`` did not sleep meanwhile. ``first_s`` is the replay before all others: it alone is on
+    the run's own data.
     """
 
     times_s: tuple[float, ...]
@@ -111,6 +112,7 @@ class Outcome(msgspec.Struct, frozen=True):
     problem: str = ""
     emptied_s: tuple[float, ...] = ()
     awake: int = 0
+    first_s: float = 0.0
 
 
 def question_of(packet: bytes) -> AskedRegion | None:
@@ -130,7 +132,9 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(packet)
+    state, detail, replays, team, fork_ns, copy_ns, first_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(
+        packet
+    )
     if state >= len(_STATES):
         return None
     times = tuple(each * 1e-9 for each in ns[: min(replays, MOST_REPLAYS)])
@@ -138,7 +142,7 @@ def outcome_of(packet: bytes) -> Outcome | None:
     problem = _problem(state, detail)
     if not problem and astray > MOST_ASTRAY * pages:
         problem = f"{astray} of {pages} copied pages are on other nodes than wanted: too little memory on these"
-    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem, after, awake)
+    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem, after, awake, first_ns * 1e-9)
 
 
 def _problem(state: int, detail: int) -> str:

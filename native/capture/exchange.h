@@ -73,6 +73,8 @@ struct outcome {
     uint32_t replays; /* that count: the last ones */
     uint32_t team;    /* threads of the last replay */
     uint64_t fork_ns, copy_ns;
+    uint64_t
+        first_ns; /* of the replay that is not timed with the others: the only one on the run's own data */
     uint64_t pages, astray; /* copied; and of these on a node where the job does not want them */
     uint32_t emptied;       /* instances in `emptied_ns`: after the caches were emptied */
     uint32_t awake;         /* threads of the program that did not sleep meanwhile */

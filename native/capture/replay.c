@@ -125,7 +125,9 @@ static void repeat(void) {
         const uint64_t began = now_ns();
         replayed->again(replayed->given);
         const uint64_t ended = now_ns();
-        if (n > 0)
+        if (n == 0)
+            outcome->first_ns = ended - began;
+        else
             outcome->wall_ns[(n - 1) % MOST_REPLAYS] = ended - began;
         outcome->replays = n < MOST_REPLAYS ? n : MOST_REPLAYS;
         if (n >= current->replays && (ended - first >= outcome->copy_ns || n >= ENOUGH))

@@ -142,14 +142,14 @@ def cannot_be(outcome: Outcome) -> bool:
 def needs_none_after(before: Outcome, other: Outcome) -> bool:
     """Return whether a mapping could not be replayed, or is clearly worse than the baseline before it.
 
-    It is where all replays took longer, by far, with caches as they were and after emptying them.
+    It is where all replays took longer, by far, with caches as they were and after emptying them, and the first one.
     """
     if cannot_be(other) or cannot_be(before):
         return cannot_be(other)
     states = [(before.times_s, other.times_s)]
     if before.emptied_s and other.emptied_s:
         states.append((before.emptied_s, other.emptied_s))
-    return all(
+    return other.first_s >= before.first_s and all(
         min(its) > max(base) and statistics.median(its) > CLEARLY_WORSE * statistics.median(base)
         for base, its in states
     )

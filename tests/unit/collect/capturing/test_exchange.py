@@ -33,7 +33,7 @@ PROGRAM = """
 #include <string.h>
 int main(void) {
     struct question q = {1, 2, 3, 4, 5, 6, 7, 1, 1, 0, {{8, 9000}, {10}}, "some/module"};
-    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, 1, 4, {5000, 6000}, {7000}};
+    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 3000, 90, 2, 1, 4, {5000, 6000}, {7000}};
     struct job j;
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
@@ -80,6 +80,7 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     assert (found.team, found.pages, found.astray, found.awake) == (7, 90, 2, 4)
     assert found.fork_s == pytest.approx(1e-6)
     assert found.copy_s == pytest.approx(2e-6)
+    assert found.first_s == pytest.approx(3e-6)
     assert "makes the system call" in found.problem
 
 
@@ -116,7 +117,7 @@ def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) ->
 
 
 def test_a_replay_with_its_pages_elsewhere_is_none() -> None:
-    head = struct.pack("=IiIIQQ", 1, 0, 1, 8, 0, 0)
+    head = struct.pack("=IiIIQQQ", 1, 0, 1, 8, 0, 0, 0)
     assert not outcome_of(head + struct.pack("=QQII16Q", 100, 5, 0, 0, *range(16))).problem  # type: ignore[union-attr]
     found = outcome_of(head + struct.pack("=QQII16Q", 100, 6, 0, 0, *range(16)))
     assert found is not None
