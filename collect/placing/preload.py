@@ -64,9 +64,10 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None, *, 
     ]
     if facts.decided_by == "chunk":
         pairs.append(("chunks", number_list(nearest.os_indices(nearest.chunks))))
-    if placement.ranks != 1:
+    if placement.ranks:
         pairs.append(("ranks", str(placement.ranks)))
-        pairs += [("launcher", "1")] if launcher or placement.ranks else []
+    if launcher or placement.ranks > 1:
+        pairs.append(("launcher", "1"))
     paths = msgspec.structs.asdict(files or PlacementFiles())
     if paths.pop("work"):
         pairs.append(("work", "1"))

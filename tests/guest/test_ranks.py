@@ -19,7 +19,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.library import placement_library
 from tests.guest.machine import Guest, GuestResult
 from tests.guest.shape import Shape
-from tests.guest.sweep import SOURCES
+from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import CLANG, GCC
 from tests.shapes import shape
 
@@ -36,12 +36,12 @@ SHAPE = Shape.parse("4x4")
 RANKS = 4
 RUNS = (  # MPI, compiler of the program, label
     ("openmpi", GCC, "16x4-contiguous-first-touch"),
-    ("openmpi", CLANG, "16x4-scatter-interleave"),  # each rank on all nodes
-    ("mpich", CLANG, "16x4-contiguous-locality-1pernode"),
-    ("mpich", GCC, "8x2-scatter-interleave-2pernode"),
-    ("mpich", GCC, "16x4-contiguous-bind@1"),
+    ("mpich", CLANG, "16x4-scatter-interleave"),  # each rank on all nodes
+    ("mpich", GCC, "8x2-scatter-locality-2pernode"),
 )
-LAUNCH = {"openmpi": ("mpirun.openmpi", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
+# Of Open MPI's parts only those for one computer: to load all of them takes half a minute under emulation.
+ONE_COMPUTER = ("--mca", "pml", "ob1", "--mca", "btl", "self,vader", "--mca", "osc", "^ucx,rdma")
+LAUNCH = {"openmpi": ("mpirun.openmpi", "--oversubscribe", *ONE_COMPUTER), "mpich": ("mpirun.mpich",)}
 
 
 def name(run: tuple[str, str, str]) -> str:
@@ -87,7 +87,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[GuestResult, dict[s
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "TMPDIR": "/dev/shm",  # noqa: S108 - the guest's
     }
-    result = Guest(SHAPE).run(["sh", "-c", "\n".join(lines)], folder, environment)
+    result = Guest(SHAPE, SMALL_PAGES).run(["sh", "-c", "\n".join(lines)], folder, environment)
     seen = {}
     for run in RUNS:
         placed = read_map(folder / name(run))

@@ -123,9 +123,9 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
     if (strcmp(key, "ranks") == 0) {
         const char *at = value;
         unsigned long ranks = 0;
-        s->by_rank = number(&at, MOST_SLOTS, &ranks) && *at == '\0';
+        const bool read = number(&at, MOST_SLOTS, &ranks) && *at == '\0';
         s->ranks = (uint32_t)ranks;
-        return s->by_rank;
+        return read && ranks > 0;
     }
     if (strcmp(key, "launcher") == 0)
         return (s->launcher = strcmp(value, "1") == 0);
@@ -181,10 +181,11 @@ static bool pages_are_at_home(const struct settings *s) {
 }
 
 static void own_page_nodes(struct settings *s) {
-    s->nodes = 0;
-    for (uint32_t i = 0; i < s->slots; i++)
-        if (!has(s->node, s->nodes, s->home[i]))
-            s->node[s->nodes++] = s->home[i];
+    uint32_t own = 0; /* in the order that they had */
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (has(s->home, s->slots, s->node[i]))
+            s->node[own++] = s->node[i];
+    s->nodes = own;
     /* One page node: all policies but these are the same (collect/space.py: canonical_form). */
     if (s->nodes == 1 && s->pages != PAGES_FIRST_TOUCH)
         s->pages = PAGES_BIND;
@@ -224,6 +225,8 @@ static bool write_threads(uint32_t all, uint32_t own) {
 static bool read_share(struct settings *s) {
     struct rank rank;
     const uint32_t all = s->slots;
+    if (s->ranks == 1)
+        return true;
     if (!rank_read(&rank))
         return !s->launcher;
     if (s->ranks)
@@ -248,7 +251,7 @@ void settings_load(void) {
         return;
     memcpy(copy, text, bytes);
     usable = settings_parse(copy, &read_once);
-    if (usable && read_once.by_rank)
+    if (usable)
         usable = read_share(&read_once);
 }
 

@@ -19,14 +19,14 @@
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
  *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
- *     ranks=N         ranks of a parallel job share the slots, N of them, or with 0 as many as were started together
- *                     on this computer (rank.h)
- *     launcher=1      with ranks: the program only starts ranks, and what is no rank is left as it is
+ *     ranks=N         so many ranks of a parallel job share the slots; without it as many as a launcher says that it
+ *                     started on this computer (rank.h), and 1 if it says nothing
+ *     launcher=1      the program only starts ranks: what is no rank is left as it is
  *
  * Rank r of n has the slots from r * slots / n on, up to those of the next one, and at least one. Where the page nodes
- * are the homes of all slots, a rank's are those of its own; otherwise all ranks have the same ones. A rank beyond
- * N has no slots: it may use all PUs, with first touch, and verify.h tells of it. OMP_NUM_THREADS, where it is the number of all slots, becomes that of the
- * rank's.
+ * are the homes of all slots, a rank's are those of its own; otherwise all ranks have the same ones. A rank beyond the
+ * last has no slots: it may use all PUs, with first touch, as a process that finds another owner (slot_owner.h).
+ * OMP_NUM_THREADS, where it is the number of all slots, becomes that of the rank's.
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
  * through.
@@ -69,8 +69,8 @@ struct settings {
     uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
     bool work;                                         /* the region file lists the work of first instances */
-    bool by_rank, launcher;                            /* ranks= and launcher= */
-    uint32_t ranks;                                    /* as in ranks= */
+    bool launcher;                                     /* what is no rank is left as it is */
+    uint32_t ranks;                                    /* that share the slots; 0: as many as were started */
     struct rank rank;                                  /* whose share this is; count 0: of no rank */
     bool no_place;                                     /* a rank beyond the last: without slots */
     const char *plan, *report, *profile, *map, *owner; /* NULL if not requested */

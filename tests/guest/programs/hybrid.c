@@ -1,5 +1,6 @@
-/* hybrid.c: an MPI program with OpenMP: each rank's threads fill an array together, read it, and add up over all
- * ranks. Prints a line a rank: its number, the most threads that it was told of, and those that it had. */
+/* hybrid.c: an MPI program with OpenMP: each rank's threads fill an array together, read it, and add up over
+ * all ranks. Prints a line a rank: its number, the most threads that it was told of, and those that it had.
+ */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
