@@ -78,7 +78,10 @@ def host_cache_details() -> tuple[CacheDetail, ...]:
 def host_packages() -> tuple[frozenset[int], ...]:
     """Return the PUs (OS indices) of each package of the computer that ``host_topology`` describes."""
     xml_file = os.environ.get("HWLOC_XMLFILE")
-    return packages_from_xml(read_bounded(Path(xml_file), MAX_SIZE_BYTES) if xml_file else _lstopo("--disallowed"))
+    synthetic = os.environ.get("HWLOC_SYNTHETIC")
+    if xml_file:
+        return packages_from_xml(read_bounded(Path(xml_file), MAX_SIZE_BYTES))
+    return packages_from_xml(_lstopo("--if", "synthetic", "-i", synthetic) if synthetic else _lstopo("--disallowed"))
 
 
 def describes_this_computer() -> bool:

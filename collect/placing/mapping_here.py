@@ -9,6 +9,7 @@ from numapredict.collect.host.host import cpuset, describes_this_computer, host_
 from numapredict.collect.host.tasks import Tasks, tasks_here
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.rank_share import RanksPer, share_of, shared, split_label
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError
 
@@ -32,15 +33,16 @@ def own_share(placement: Placement, ranks: RanksPer | None, here: Tasks) -> Plac
     """Return what a rank that was started with others has of a placement.
 
     A rank that its launcher has bound already has its share, and a label without ranks is about that alone. Raises
-    InvalidMappingError for a rank beyond those that the label has room for.
+    InvalidMappingError where more ranks were started than the label has room for, in each of them: ranks that are left
+    alone would wait for the others.
     """
     if ranks is None and _is_bound():
         return share_of(placement, 0, 1)
     count = placement.ranks or here.count
-    if here.rank is None or here.rank >= count:
+    if here.rank is None or here.count > count:
         raise InvalidMappingError(
-            f"mapping {placement.mapping.label}{ranks}: it has room for {count} ranks, and this is one of {here.count}"
-            f" that {here.starter} started here; start {count}"
+            f"mapping {placement.mapping.label}{ranks}: it has room for {counted(count, 'rank')}, and {here.count} were"
+            f" started here by {here.starter}; start {count}"
         )
     return share_of(placement, here.rank, count)
 

@@ -5,9 +5,9 @@ from typing import Literal, get_args
 Tool = Literal["env", "numactl", "hwloc", "likwid", "slurm"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
-Printed = Literal["env", "numactl", "hwloc", "likwid", "slurm", "sbatch"]
+Printed = Literal["env", "numactl", "hwloc", "likwid", "slurm", "sbatch", "mpirun"]
 PRINTED: tuple[Printed, ...] = get_args(Printed)
-"""What --emit prints: a tool's command, or as a whole job script the one of ``slurm``."""
+"""What --emit prints: a tool's command, as a whole job script the one of ``slurm``, or that of ranks."""
 
 TITLES: dict[Tool, str] = {
     "env": "OMP_* alone",
