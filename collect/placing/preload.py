@@ -24,15 +24,17 @@ _NOBODY = "0" * 10  # native/placement/process/slot_owner.h
 
 
 class PlacementFiles(msgspec.Struct, frozen=True):
-    """The absolute paths of the files that the library reads (``plan``) and writes; None where not requested.
+    """The absolute paths of the files that the library reads and writes; None where not requested.
 
-    ``work``: the report lists how much of their time the threads worked in the first instances of each region.
+    It reads ``plan`` and ``adapt``, a table of mappings. ``work``: the report lists how much of their time the threads
+    worked in the first instances of each region.
     """
 
     plan: str | None = None
     report: str | None = None
     profile: str | None = None
     map: str | None = None
+    adapt: str | None = None
     work: bool = False
 
 
@@ -100,6 +102,15 @@ def preload_environment(
         "OMP_PROC_BIND": "false",
     }
     return environment
+
+
+def adapting_environment(
+    caller: Variables[str, str], base: Placement, library: str, files: PlacementFiles, run: str = ""
+) -> dict[str, str]:
+    """Return all variables of a run that begins as the caller would start it, on all PUs of ``base``."""
+    own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
+    claim = f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""
+    return {**caller, "LD_PRELOAD": ":".join([library, *own]), VARIABLE: settings_text(base, files) + claim}
 
 
 def number_list(numbers: Iterable[int]) -> str:

@@ -3,6 +3,8 @@
 #include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
+#include "adapt/adapting.h"
+#include "adapt/page_changes.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
 #include "memory/mapping_budget.h"
@@ -41,6 +43,8 @@ static void in_child(void) {
     table_after_fork();
     sites_after_fork();
     next_calls_after_fork();
+    if (settings()->adapt)
+        adapting_after_fork();
     slots_after_fork();
     pthread_team_after_fork();
     threads_after_fork();
@@ -62,6 +66,7 @@ static void range_removed(struct range *range) {
     next_touch_range_removed(range);
     protection_forget(range);
     pages_range_removed(range);
+    page_changes_forget(range);
 }
 
 static void look_after_memory(const struct settings *s) {
@@ -79,6 +84,10 @@ static void look_after_memory(const struct settings *s) {
 
 /* Another process of the run owns the slots: only the region clock stays active. */
 static void stay_unplaced(void) {
+    if (settings()->adapt) {
+        adapting_give_up("another process of the run is the one that is looked after");
+        return;
+    }
     slots_release_binding();
     pages_leave();
 }
@@ -94,6 +103,8 @@ static void wake(void) {
         return;
     if (!slot_owner_ask())
         stay_unplaced();
+    else if (settings()->adapt)
+        adapting_give_up("its OpenMP runtime was loaded while it ran");
     else if (system_is_single())
         look_after_late();
 }
@@ -110,12 +121,15 @@ static void begin(struct region_call *call) {
         }
         return;
     }
-    processors_show_all();
+    if (!settings()->adapt)
+        processors_show_all();
     slot_choose_row(call);
     if (call->level > 0)
         return;
     pthread_team_give_way();
     region_identify(call);
+    if (settings()->adapt)
+        adapting_begin(call);
     if (teams_exist())
         teams_choose(call);
     pages_region_begin();
@@ -133,7 +147,10 @@ static void enter(struct region_call *call, int thread) {
         next_touch_region_team(call);
     }
     const uint32_t team = (uint32_t)region_team(call);
-    slot_enter(call, (uint32_t)thread, team);
+    if (settings()->adapt)
+        adapting_enter(call, (uint32_t)thread, team);
+    else
+        slot_enter(call, (uint32_t)thread, team);
     if (teams_exist())
         teams_begun(call, (uint32_t)thread, team);
     if (call->level == 0 && settings()->work)
@@ -156,6 +173,8 @@ static void leave(struct region_call *call) {
         return;
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
+    if (settings()->adapt)
+        adapting_leave(call);
     verify_thread();
     if (teams_exist())
         teams_ended(call);
@@ -172,6 +191,8 @@ static void end(struct region_call *call) {
         return;
     next_touch_region_end(call);
     profile_region_end(call);
+    if (settings()->adapt)
+        adapting_end(call);
 }
 
 /* libgomp, which has read OMP_NUM_THREADS by now, is told of a rank's share; libomp reads it when it is first
@@ -213,14 +234,19 @@ __attribute__((constructor)) static void load(void) {
     threads_prepare();
     if (s->plan && plan_load(s->plan, s->slots))
         teams_prepare();
-    pages_prepare();
+    if (!s->adapt)
+        pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
     if (!parallel) { /* programs that it starts must not share one PU */
-        slots_release_binding();
+        if (!s->adapt)
+            slots_release_binding();
         atomic_store(&asleep, true);
         return;
     }
-    slot_take(0);
+    if (s->adapt)
+        adapting_prepare();
+    else
+        slot_take(0);
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();
@@ -235,4 +261,6 @@ __attribute__((destructor)) static void unload(void) {
     protection_open_all();
     verify_all(teams_for_each);
     profile_write();
+    if (settings()->adapt && !slot_owner_is_other())
+        adapting_write();
 }

@@ -1,4 +1,4 @@
-"""The command `numapredict run`: a program under a mapping."""
+"""The command `numapredict run`: a program under a mapping, or under mappings that change while it runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +23,13 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     cls=Command,
     context_settings=PROGRAM,
     among_output=True,
-    answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
+    answers=[
+        "numapredict.collect.placing.placed_run_record:PlacedRun",
+        "numapredict.predictor.adapting.adapted:Adapted",
+    ],
     examples={
         "numapredict run ./app input.dat": "Run it under the mapping that was advised last.",
+        "numapredict run --adapt ./app input.dat": "Try mappings while it runs, and keep what makes it faster.",
         "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run it under this mapping.",
         "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Check where threads and pages were.",
         "numapredict run --mapping 16x2-contiguous-locality-1pernode -- mpirun -n 2 ./app": (
@@ -48,6 +52,17 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     type=FILE,
     help="Apply a plan of `regions --plan` (threads by region) or `variables --plan` (pages by variable).",
 )
+@click.option(
+    "--adapt",
+    is_flag=True,
+    help="Begin as it is, try mappings while it runs, and keep what makes it faster, for the next run too.",
+)
+@click.option(
+    "--budget-share",
+    metavar="SHARE",
+    help="With --adapt: what trials may cost of the time so far, such as 2%; 5% if not given.",
+)
+@click.option("--fresh", is_flag=True, help="With --adapt: forget what earlier runs found.")
 @renamed(
     "-o",
     "--output",
@@ -73,12 +88,25 @@ def run(
     profile: Path | None,
     use_profile: Path | None,
     plan: Path | None,
+    adapt: bool,
+    budget_share: str | None,
+    fresh: bool,
     json_file: Path | None,
     tool: "Printed | None",
     no_numa_balancing: bool,
     command: tuple[str, ...],
 ) -> int:
     """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
+    if adapt:
+        from numapredict.predictor.adapting.session import Request, run_adapting, share_of
+
+        if label is not None or tool is not None:
+            raise click.UsageError("--adapt finds the mapping itself: leave out --mapping and --emit")
+        if any((verify, regions, profile, use_profile, plan, no_numa_balancing)):
+            raise click.UsageError("--adapt takes -o, --budget-share and --fresh alone: leave the other options out")
+        return run_adapting(Request(command, share_of(budget_share), fresh, json_file))
+    if budget_share is not None or fresh:
+        raise click.UsageError("--budget-share and --fresh are of --adapt: add it, or leave them out")
     from numapredict.collect.placing.placed_run import RunOptions, run_placed
 
     if label is None and plan is None:

@@ -52,6 +52,8 @@ UNNAMED = {
     "collect/campaign/codelets.py": "the line names the codelets",
     "collect/campaign/job_array.py": "the line says which times sbatch takes",
     "collect/campaign/merging.py": "the line says what to merge too, or which folder to name",
+    "collect/placing/adapt_table.py": "a file of the library's own, in a folder that ends with the run",
+    "predictor/adapting/session.py": "the line says what to leave out or to name",
     "collect/campaign/plan.py": "two programs of one name: the line says all",
     "collect/campaign/shard.py": "the line says which shards there are",
     "collect/campaign/shard_journals.py": "the line says what to collect again",

@@ -73,6 +73,8 @@ static void add(uintptr_t address, const struct range *range) {
     into->moves = 0;
     into->mappings = 0;
     into->left = false;
+    into->origin = NULL;
+    into->change = 0;
     into->fresh = range->fresh;
     entry->address = address;
     table_link(entry);

@@ -17,6 +17,7 @@
 #include "protection/protection.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* The decision for a block, in its note: node and home have 10 bits each (MOST_NODES). */
 #define DECIDED 1u
@@ -33,10 +34,11 @@
 #define HOME_OF(note) ((note) >> HOME_AT & 1023u)
 
 static bool prepared;
-static _Atomic(const struct region_call *) owner; /* the region of the running pass */
-static _Atomic uint64_t began_ns;                 /* when it began */
-static _Atomic bool were_alone;                   /* an earlier one had a single thread */
-static struct lock lock;                          /* protects the variables below */
+static _Atomic(const struct region_call *) owner;       /* the region of the running pass */
+static _Atomic uint64_t began_ns;                       /* when it began */
+static _Atomic bool were_alone;                         /* an earlier one had a single thread */
+static _Atomic uint32_t from, parts = NEXT_TOUCH_PARTS; /* blocks that are observed; `parts` 0: none */
+static struct lock lock;                                /* protects the variables below */
 static struct {
     _Atomic(void *) function;
     _Atomic uint32_t passes;
@@ -144,6 +146,8 @@ static void on_touch(const struct touch *touch) {
 void next_touch_prepare(void) {
     protection_prepare(FOR_NEXT_TOUCH, on_touch);
     prepared = true;
+    if (settings()->adapt)
+        next_touch_ask(0, 0);
 }
 
 int next_touch_node(const struct range *range, size_t page) {
@@ -202,7 +206,9 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
-    return !(note & final_flag(s));
+    const uintptr_t at = range->start + protection_block_first(range, block, &pages) * PAGE_BYTES;
+    const uint32_t part = next_touch_part(at);
+    return !(note & final_flag(s)) && part >= atomic_load(&from) && part < atomic_load(&parts);
 }
 
 /* `data`: the smallest block, in pages. */
@@ -211,6 +217,8 @@ static void arm(struct range *range, void *data) {
     if (late && !is_newcomer(range))
         return;
     protection_coarsen(range, *(const size_t *)data);
+    if (s->adapt)
+        protection_coarsen_to(range, 64, 16); /* the blocks of a part (next_touch_part) */
     const size_t blocks = protection_blocks(range);
     if (blocks == 0 || !mapping_budget_take(range, blocks))
         return;
@@ -284,10 +292,10 @@ static void uncount_pass(const struct region_call *call) {
 }
 
 void next_touch_region_begin(struct region_call *call) {
-    if (!prepared || !protection_wanted() || atomic_load(&owner))
+    if (!prepared || !atomic_load(&parts) || !protection_wanted() || atomic_load(&owner))
         return;
     const bool due = is_due(call) && (!atomic_load(&were_alone) || is_cheap());
-    if (!due && !is_late_due())
+    if (!due && (settings()->adapt || !is_late_due()))
         return;
     struct extent all = {0};
     ranges_for_each(measure, &all);
@@ -314,6 +322,23 @@ void next_touch_region_begin(struct region_call *call) {
     ranges_for_each(arm, &block);
     if (late)
         atomic_fetch_add(&spent_ns, system_now_ns() - began);
+}
+
+static void forget(struct range *range, void *unused) {
+    (void)unused;
+    note_all(range, 0, (range->end - range->start) / PAGE_BYTES, 0);
+}
+
+void next_touch_ask(uint32_t first, uint32_t end) {
+    if (!prepared || !protection_wanted())
+        return;
+    if (first == 0)
+        ranges_for_each(forget, NULL);
+    memset(done, 0, sizeof done); /* between regions nobody reads it */
+    atomic_store(&regions, 0);
+    atomic_store(&passes, 0);
+    atomic_store(&from, first);
+    atomic_store(&parts, end);
 }
 
 static void move_late(struct range *range, void *unused) {

@@ -50,9 +50,7 @@ static bool number(const char **at, unsigned long most, unsigned long *value) {
     return *value <= most;
 }
 
-/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read, has more than `most`, or
- * one is above `limit`. */
-static uint32_t list(const char *text, uint16_t *into, uint32_t most, unsigned long limit) {
+uint32_t settings_list(const char *text, uint16_t *into, uint32_t most, unsigned long limit) {
     uint32_t count = 0;
     for (;;) {
         unsigned long first, last, times = 1;
@@ -100,13 +98,13 @@ static bool names_an_owner(const char *text) {
 
 static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
     if (strcmp(key, "cpus") == 0)
-        return (s->slots = list(value, s->cpu, MOST_SLOTS, UINT16_MAX)) > 0;
+        return (s->slots = settings_list(value, s->cpu, MOST_SLOTS, UINT16_MAX)) > 0;
     if (strcmp(key, "homes") == 0)
-        return (*homes = list(value, s->home, MOST_SLOTS, MOST_NODES - 1)) > 0;
+        return (*homes = settings_list(value, s->home, MOST_SLOTS, MOST_NODES - 1)) > 0;
     if (strcmp(key, "nodes") == 0)
-        return (s->nodes = list(value, s->node, MOST_NODES, MOST_NODES - 1)) > 0;
+        return (s->nodes = settings_list(value, s->node, MOST_NODES, MOST_NODES - 1)) > 0;
     if (strcmp(key, "chunks") == 0)
-        return (*chunks = list(value, s->chunk, MOST_SLOTS, MOST_NODES - 1)) > 0;
+        return (*chunks = settings_list(value, s->chunk, MOST_SLOTS, MOST_NODES - 1)) > 0;
     if (strcmp(key, "threads") == 0) {
         s->scatter = strcmp(value, "scatter") == 0;
         return s->scatter || strcmp(value, "contiguous") == 0;
@@ -135,6 +133,7 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
                         : strcmp(key, "report") == 0  ? &s->report
                         : strcmp(key, "profile") == 0 ? &s->profile
                         : strcmp(key, "map") == 0     ? &s->map
+                        : strcmp(key, "adapt") == 0   ? &s->adapt
                         : strcmp(key, "claim") == 0   ? &s->owner
                                                       : NULL;
     if (!path || *value == '\0' || !decode(value))

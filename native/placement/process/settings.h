@@ -18,6 +18,8 @@
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
+ *     adapt=PATH      begin with the program as it is, on all of these PUs, and try the mappings of this table (adapt/
+ *                     table.h) while it runs; `pages` and `nodes` are those of next touch, when it is asked for
  *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
  *     ranks=N         so many ranks of a parallel job share the slots; without it as many as a launcher says that it
  *                     started on this computer (rank.h), and 1 if it says nothing
@@ -66,14 +68,14 @@ struct settings {
     bool scatter;
     enum page_policy pages;
     uint32_t nodes;
-    uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
-    uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
-    bool work;                                         /* the region file lists the work of first instances */
-    bool launcher;                                     /* what is no rank is left as it is */
-    uint32_t ranks;                                    /* that share the slots; 0: as many as were started */
-    struct rank rank;                                  /* whose share this is; count 0: of no rank */
-    bool no_place;                                     /* a rank beyond the last: without slots */
-    const char *plan, *report, *profile, *map, *owner; /* NULL if not requested */
+    uint16_t node[MOST_NODES];  /* page nodes, the preferred one first */
+    uint16_t chunk[MOST_SLOTS]; /* dataset: node of each chunk */
+    bool work;                  /* the region file lists the work of first instances */
+    bool launcher;              /* what is no rank is left as it is */
+    uint32_t ranks;             /* that share the slots; 0: as many as were started */
+    struct rank rank;           /* whose share this is; count 0: of no rank */
+    bool no_place;              /* a rank beyond the last: without slots */
+    const char *plan, *report, *profile, *map, *adapt, *owner; /* NULL if not requested */
 };
 
 /* Return the settings of this process, read once by settings_load; NULL if the library stays idle.
@@ -96,5 +98,8 @@ void settings_share(struct settings *s, struct rank rank);
 /* Parse a text; return false, with `into` undefined, if it cannot be read. Paths point into `text`, which is
  * changed. */
 bool settings_parse(char *text, struct settings *into);
+/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read, has more than `most`, or
+ * one is above `limit`. */
+uint32_t settings_list(const char *text, uint16_t *into, uint32_t most, unsigned long limit);
 
 #endif

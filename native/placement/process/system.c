@@ -54,6 +54,22 @@ int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_
     return (int)quiet(syscall(SYS_set_mempolicy, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul), before);
 }
 
+bool system_has_default_policy(void) {
+    int before = errno, mode = POLICY_DEFAULT;
+    return quiet(syscall(SYS_get_mempolicy, &mode, NULL, 0ul, NULL, 0ul), before) == 0 &&
+           mode == POLICY_DEFAULT;
+}
+
+int system_read_mask(void *mask, size_t bytes) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_sched_getaffinity, 0, bytes, mask), before);
+}
+
+int system_set_mask(const void *mask, size_t bytes) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_sched_setaffinity, 0, bytes, mask), before);
+}
+
 int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
                         size_t count, bool move) {
     struct node_mask mask;

@@ -59,6 +59,12 @@ int system_bind(const uint16_t *cpus, size_t count);
 /* Let the calling thread run soon after it wakes, for a short time (Linux 6.12: the slice of an ordinary
  * thread): otherwise it may wait until another one waits, as at a barrier. */
 void system_wake_soon(void);
+/* Read and set the PUs that the calling thread may run on, as the kernel's mask of so many bytes; return how
+ * many bytes the kernel's has. */
+int system_read_mask(void *mask, size_t bytes);
+int system_set_mask(const void *mask, size_t bytes);
+/* Whether the calling thread's memory policy is the kernel's default. */
+bool system_has_default_policy(void);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
 /* Return the node that the calling thread runs on; -1 where the kernel does not say. Async-signal-safe. */

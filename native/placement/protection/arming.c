@@ -29,6 +29,11 @@ void protection_coarsen(struct range *range, size_t pages) {
     coarsen(range, shift);
 }
 
+void protection_coarsen_to(struct range *range, size_t blocks, size_t most_pages) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES / blocks;
+    protection_coarsen(range, pages < most_pages ? pages : most_pages);
+}
+
 void protection_huge(const void *start, size_t bytes) {
     for (uintptr_t at = (uintptr_t)start; at < (uintptr_t)start + bytes;) {
         struct range *range = ranges_find(at);

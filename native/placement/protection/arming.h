@@ -25,6 +25,8 @@ size_t protection_block_of(struct range *range, size_t page);
 _Atomic uint32_t *protection_note(const struct range *range, size_t page);
 /* Open the range and give it blocks of at least `pages`. */
 void protection_coarsen(struct range *range, size_t pages);
+/* The same, for about so many blocks of at most so many pages. */
+void protection_coarsen_to(struct range *range, size_t blocks, size_t most_pages);
 /* Protect blocks, except those that are not open or are held by a system call; return how many were. */
 size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
 /* Protect pages for their first touch, in groups aligned to 1 << `shift` bytes that are opened together (the

@@ -92,7 +92,8 @@ void slots_after_fork(void) {
     slot_set(0);
     slot_unbind();
     affinity_after_fork();
-    slots_release_binding();
+    if (!settings()->adapt)
+        slots_release_binding();
 }
 
 static enum thread_policy policy(void) { return settings()->scatter ? SCATTER : CONTIGUOUS; }
@@ -125,6 +126,11 @@ void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) 
     const struct region_team *chosen = teams_exist() ? call->chosen : NULL;
     slot_take(chosen && thread < chosen->threads ? chosen->slots[thread]
                                                  : slot_in_row(row, thread, team, policy()));
+}
+
+void slot_enter_within(const struct region_team *within, uint32_t thread, uint32_t team) {
+    const struct slot_row all = {0, (uint16_t)within->threads, 1};
+    slot_take(within->slots[slot_in_row(all, thread, team, CONTIGUOUS)]);
 }
 
 void slot_leave(void) {

@@ -88,6 +88,11 @@ static void give_back(void *unused) {
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
 
+void threads_note_end(void) {
+    if (watched)
+        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor reads the slot itself */
+}
+
 static struct start take_place(struct start *given) {
     const bool let_in = !given->waits || gate_pass(&given->gate);
     struct start start = *given;
@@ -102,8 +107,7 @@ static struct start take_place(struct start *given) {
         affinity_bind(start.slot);
     stack_prepare();
     in_team = start.in_team;
-    if (watched)
-        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor reads the slot itself */
+    threads_note_end();
     return start;
 }
 
@@ -119,7 +123,7 @@ static int run_c11(void *given) {
 
 static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
                                    thrd_start_t c11_routine, void *argument) {
-    if (!settings() || withdrawn() || !slot_owner_ask())
+    if (!settings() || withdrawn() || settings()->adapt || !slot_owner_ask())
         return NULL;
     struct start *start = new_start();
     if (!start)
@@ -150,12 +154,19 @@ static void forget_start(struct start *start) {
     free_start(start);
 }
 
+/* A thread that may be bound by its regions alone creates one that is not to be: settings()->adapt. */
+static bool show_all(void) { return settings() && settings()->adapt && affinity_show_all(); }
+
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
     const __typeof__(&pthread_create) next = NEXT(pthread_create);
     struct start *start = prepare_start(attributes, routine, NULL, argument);
-    if (!start)
-        return next(thread, attributes, routine, argument);
+    if (!start) {
+        const bool shown = show_all();
+        const int result = next(thread, attributes, routine, argument);
+        affinity_show_slot(shown);
+        return result;
+    }
     const bool waits = start->waits; /* if the thread does not wait, `start` belongs to it from now on */
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);
@@ -171,8 +182,12 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 /* The C library's own does not go through pthread_create. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
     struct start *start = prepare_start(NULL, NULL, routine, argument);
-    if (!start)
-        return NEXT(thrd_create)(thread, routine, argument);
+    if (!start) {
+        const bool shown = show_all();
+        const int result = NEXT(thrd_create)(thread, routine, argument);
+        affinity_show_slot(shown);
+        return result;
+    }
     const bool waits = start->waits;
     thrd_t created;
     int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);

@@ -1,0 +1,324 @@
+/* adapting.c: times regions, and changes the mapping as decision.c says. */
+#define _GNU_SOURCE
+#include "adapt/adapting.h"
+
+#include "../regions/export.h"
+#include "adapt/page_changes.h"
+#include "adapt/table.h"
+#include "policy/next_touch.h"
+#include "process/settings.h"
+#include "process/slot_owner.h"
+#include "process/system.h"
+#include "process/thread_slot.h"
+#include "threads/slots.h"
+#include "threads/teams.h"
+#include "threads/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH_NS 5000000ul /* of moves before a region */
+#define MASK_BYTES 1024
+#define LATE_START                                                                                           \
+    64 /* the region before which a program that began under a mapping has its pages placed again */
+
+static struct table table;
+static struct decision decision;
+static _Atomic uint32_t has;    /* the column that threads run under */
+static _Atomic uint32_t policy; /* counts changes of the threads' memory policy */
+static uint32_t parts_have, written, patterns_written;
+static enum { OFF, ON, FROZEN } state; /* FROZEN: stays as it is */
+static bool changing;
+static uint64_t began_ns;
+static char path[PATH_MAX];
+
+static THREAD_LOCAL bool first_here; /* whether this thread starts the regions */
+static THREAD_LOCAL uint32_t policy_here;
+static THREAD_LOCAL bool noted; /* its end */
+static THREAD_LOCAL bool counted;
+static atomic_bool node_seen[MOST_NODES]; /* a thread has ended its share there */
+static THREAD_LOCAL struct {
+    int bytes; /* of the mask; 0: not bound by us */
+    int cpu;   /* where the thread was before */
+    unsigned char byte[MASK_BYTES];
+} before_us;
+
+/* ---- what is said ---- */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...) {
+    char line[512];
+    const int error = errno;
+    va_list list;
+    va_start(list, format);
+    const int length = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    const int file = *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (file >= 0 && length > 0 && write(file, line, (size_t)length) < 0)
+        *path = '\0';
+    if (file >= 0)
+        close(file);
+    errno = error;
+}
+
+static void say_what_was_tried(void) {
+    if (decision.patterns != patterns_written && decision.steps.times) {
+        double off;
+        patterns_written = decision.patterns;
+        say("steps %u %.0f\n", decision.steps.length, steps_median(&decision.steps, &off));
+    }
+    if (decision.tried == written)
+        return;
+    written = decision.tried;
+    const struct tried *t = &decision.last;
+    say("tried %u %u %d %.0f %.0f %lu %u\n", t->column, t->before, (int)t->outcome, t->gain * 4096,
+        t->cost_ns, (unsigned long)t->at_ns, t->steps);
+}
+
+void adapting_give_up(const char *why) {
+    if (state == FROZEN || !settings()->adapt)
+        return;
+    state = state == ON ? FROZEN : OFF;
+    say("given-up %s\n", why);
+}
+
+/* ---- threads ---- */
+
+static void unbind(void) {
+    if (!before_us.bytes)
+        return;
+    if (slot_bound() != NO_SLOT && system_is_bound(settings()->cpu[slot_bound()])) {
+        /* The kernel leaves a thread where it is: on another node than its pages, maybe. */
+        const uint16_t cpu = (uint16_t)before_us.cpu;
+        if (before_us.cpu >= 0)
+            system_bind(&cpu, 1);
+        system_set_mask(before_us.byte, (size_t)before_us.bytes);
+    }
+    if (slot_bound() != NO_SLOT)
+        slot_give_back(slot_bound());
+    slot_unbind();
+    before_us.bytes = 0;
+}
+
+static void bind(uint32_t column, uint32_t thread, uint32_t team) {
+    if (!before_us.bytes) {
+        before_us.bytes = system_read_mask(before_us.byte, sizeof before_us.byte);
+        if (before_us.bytes <= 0) {
+            before_us.bytes = 0;
+            return;
+        }
+    }
+    slot_enter_within(&table.column[column].team, thread, team);
+}
+
+/* Where the calling thread's new pages go. */
+static void follow_policy(uint32_t column) {
+    const uint32_t now = atomic_load_explicit(&policy, memory_order_relaxed);
+    if (policy_here == now)
+        return;
+    policy_here = now;
+    const struct column *c = &table.column[column];
+    if (column == 0)
+        system_thread_policy(POLICY_DEFAULT, NULL, 0);
+    else if (c->pages == PAGES_INTERLEAVE)
+        system_thread_policy(POLICY_INTERLEAVE, c->node, c->nodes);
+    else if (c->pages == PAGES_BIND)
+        system_thread_policy(POLICY_PREFERRED, c->node, 1);
+    else
+        system_thread_policy(POLICY_LOCAL, NULL, 0);
+}
+
+void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
+    if (state == OFF || call->level > 0)
+        return;
+    if (!noted)
+        threads_note_end();
+    noted = true;
+    const uint32_t column = atomic_load_explicit(&has, memory_order_relaxed);
+    if (column == 0)
+        unbind();
+    else
+        bind(column, thread, team);
+    follow_policy(column);
+}
+
+/* Where it ran at the end of its share: at the beginning, woken threads may still share a PU. */
+void adapting_leave(const struct region_call *call) {
+    if (state != ON || call->level > 0 || before_us.bytes)
+        return;
+    before_us.cpu = sched_getcpu();
+    const struct settings *s = settings();
+    for (uint32_t slot = 0; slot < s->slots && !counted; slot++)
+        if (s->cpu[slot] == before_us.cpu) {
+            counted = true;
+            atomic_store_explicit(&node_seen[s->home[slot]], true, memory_order_relaxed);
+        }
+}
+
+/* ---- a change ---- */
+
+static void begin_change(void) {
+    const struct column *was = &table.column[atomic_load(&has)], *to = &table.column[decision.wanted];
+    const bool anew = atomic_load(&has) != decision.wanted;
+    if (anew) {
+        atomic_store(&has, decision.wanted);
+        atomic_fetch_add(&policy, 1);
+    }
+    const uint32_t from = anew ? 0 : parts_have;
+    parts_have = decision.parts;
+    changing = true;
+    next_touch_ask(0, 0);
+    if (anew && was->place == to->place) {
+        page_changes_begin(to, 0, 0);
+        return;
+    }
+    page_changes_begin(to, from, decision.parts);
+    if (to->pages == PAGES_LOCALITY)
+        next_touch_ask(from, decision.parts);
+}
+
+/* Under the mapping that the program began with: the pages that it has by now, which one thread may have
+ * initialised. */
+static void place_from_the_start(void) {
+    static uint32_t regions;
+    const struct column *column = &table.column[table.start];
+    if (table.start == 0 || regions > LATE_START || atomic_load(&has) != table.start)
+        return;
+    if (regions++ % LATE_START || column->place == 0)
+        return;
+    changing = true;
+    page_changes_begin(column, 0, PARTS);
+    if (column->pages == PAGES_LOCALITY)
+        next_touch_ask(0, PARTS);
+}
+
+static void go_on_changing(void) {
+    const uint64_t began = system_now_ns();
+    const bool complete = page_changes_go_on(BATCH_NS);
+    changing = !complete;
+    decision_changed(&decision, (double)(system_now_ns() - began), complete);
+}
+
+/* Whether nearly all pages are on one node while the threads are on several; looked at once. */
+static bool is_crowded(void) {
+    uint32_t nodes = 0;
+    for (uint32_t n = 0; n < MOST_NODES; n++)
+        nodes += atomic_load_explicit(&node_seen[n], memory_order_relaxed);
+    return page_changes_look() && nodes > 1;
+}
+
+static void look_at_pages(uint32_t team) {
+    static bool looked;
+    if (looked || atomic_load(&has) != 0)
+        return;
+    looked = true;
+    decision.crowded = is_crowded();
+    for (uint32_t c = 1; c < table.columns; c++) {
+        const struct column *column = &table.column[c];
+        decision.spreads[c] = column->nodes > 1 && column->team.threads >= team &&
+                              (column->pages == PAGES_INTERLEAVE || column->pages == PAGES_DATASET ||
+                               column->pages == PAGES_LOCALITY);
+    }
+}
+
+static void expect_costs(uint32_t team) {
+    look_at_pages(team);
+    const double all_ns = (double)page_changes_pages() * page_changes_page_ns();
+    const uint32_t place = table.column[atomic_load(&has)].place;
+    for (uint32_t c = 0; c < table.columns; c++)
+        decision.pages_ns[c] = table.column[c].place != place ? all_ns : 0;
+}
+
+/* ---- regions ---- */
+
+static bool is_first(void) {
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    if (!first_here && !atomic_flag_test_and_set(&taken))
+        first_here = true;
+    return first_here;
+}
+
+void adapting_begin(struct region_call *call) {
+    if (state != ON)
+        return;
+    if (!is_first()) {
+        adapting_give_up("several of its threads start regions");
+        return;
+    }
+    if (!changing && (decision.wanted != atomic_load(&has) || decision.parts != parts_have))
+        begin_change();
+    else if (!changing)
+        place_from_the_start();
+    if (changing)
+        go_on_changing();
+    const uint32_t column = atomic_load(&has);
+    const struct region_team *team = column ? &table.column[column].team : NULL;
+    if (call->region && (team || atomic_load_explicit(&call->region->team, memory_order_relaxed)) &&
+        atomic_load_explicit(&call->region->team, memory_order_relaxed) != team)
+        teams_set(call->region, team);
+    began_ns = system_now_ns();
+}
+
+void adapting_end(const struct region_call *call) {
+    if (state != ON || !first_here || !began_ns)
+        return;
+    const uint64_t now = system_now_ns();
+    const bool looks = decision_may_try(&decision, now);
+    if (looks)
+        expect_costs((uint32_t)call->team);
+    decision_ended(&decision, call->region ? (uint32_t)call->region->key : 0, now - began_ns, now);
+    if (looks)
+        decision_took(&decision, (double)(system_now_ns() - now));
+    began_ns = 0;
+    say_what_was_tried();
+}
+
+/* ---- start and end ---- */
+
+void adapting_prepare(void) {
+    const char *file = settings()->adapt;
+    if (snprintf(path, sizeof path, "%s.result", file) >= (int)sizeof path)
+        *path = '\0';
+    if (!table_load(file, settings()->slots, &table)) {
+        adapting_give_up("its table of mappings cannot be read");
+        return;
+    }
+    if (!system_has_default_policy()) {
+        adapting_give_up("it has a memory policy of its own, as numactl sets");
+        return;
+    }
+    decision_begin(&decision, &table.known, table.limits, table.start, system_now_ns());
+    for (uint32_t c = 0; c < table.columns; c++)
+        if (table.closed[c])
+            decision_close(&decision, c);
+    parts_have = decision.parts;
+    state = ON;
+    if (table.start == 0)
+        return;
+    atomic_store(&has, table.start);
+    atomic_fetch_add(&policy, 1);
+    bind(table.start, 0, 1);
+    follow_policy(table.start);
+}
+
+void adapting_after_fork(void) {
+    if (state != OFF)
+        unbind();
+    state = OFF;
+    *path = '\0';
+}
+
+void adapting_write(void) {
+    if (state == OFF)
+        return;
+    say("end %u %.0f %lu %.0f %.0f %lu\n", decision_column(&decision), decision.gain * 4096,
+        (unsigned long)(system_now_ns() - decision.start_ns), decision.spent_ns, decision.saved_ns,
+        (unsigned long)page_changes_moved());
+}

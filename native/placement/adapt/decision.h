@@ -1,0 +1,135 @@
+/* decision.h: which mapping a running program should have next: a state machine over the times of its
+ * regions.
+ *
+ * Contract. Pure: no allocation, no I/O, no clock of its own; one thread at a time. Times are in ns. A column
+ * is a mapping; column 0 is the baseline. The caller says when an instance has ended and what changing the
+ * mapping has cost, and from the next instance on runs the program under `wanted`.
+ *
+ * The rules, in this order:
+ *   - Nothing is tried in the first `quiet_ns`, nor before the program's steps (steps.h) are known, three or
+ * more were timed under the mapping that it has, and they do not become faster by themselves.
+ *   - Next is the mapping that known programs say should add most (next_trial.h), if the rest of the program,
+ * taken to be as long as what has passed, should gain more by it than the trial is expected to cost.
+ *   - A trial may cost what is left of the budget: `share` of the time so far, and no more than LOSS_PART of
+ * it beyond what earlier trials have gained. Costs are what steps took longer, and moves of pages. A trial is
+ * cut short after the first slower instance that leaves too little of the budget for another such one and the
+ * way back. What moves have cost is no reason: the way back would cost as much again.
+ *   - Pages move in PARTS parts: one by one, as the budget and what is gained meanwhile allow, unless they
+ * are a loss beyond the noise; and once a gain is sure, as many together as SURE_PART pays for.
+ *   - The first step after a change is not timed. A mapping is kept if the median of at least three steps
+ * under it is better than the median before by more than the noise of both, and by LEAST_GAIN. Else the
+ * program goes back. Pages that have all moved stay where that is no loss: the way back would be one.
+ *   - A kept mapping is watched for twice as many steps: if it was no gain after all, the program goes back,
+ * once.
+ *   - What was tried is never tried again; what was interrupted twice neither.
+ *   - Where all pages are on one node and the threads on several, what spreads them is tried first.
+ *   - If the program's steps become others, its gains are unknown: the baseline may be tried again then,
+ * first.
+ */
+#ifndef NUMAPLACE_DECISION_H
+#define NUMAPLACE_DECISION_H
+
+#include "adapt/next_trial.h"
+#include "adapt/steps.h"
+
+#define LEAST_GAIN 0.01 /* in log2: 0.7% */
+#define LOSS_PART 0.4   /* of the share: the most that all trials together may have lost; 2% of 5% */
+#define SURE_PART 0.6   /* and where what is spent is sure to come back */
+#define PARTS 8
+#define MOST_PATTERNS 4 /* after so many changes of the steps nothing more is tried */
+
+enum outcome {
+    OUTCOME_NONE,
+    OUTCOME_KEPT,
+    OUTCOME_NO_GAIN,
+    OUTCOME_CUT,
+    OUTCOME_GONE_BACK,
+    OUTCOME_INTERRUPTED
+};
+
+enum stage {
+    STAGE_LEARNING, /* looking for steps, or timing them under the mapping that the program has */
+    STAGE_WAITING,  /* for the budget of the next trial */
+    STAGE_CHANGING, /* to the mapping that is tried, until the caller says that it is complete */
+    STAGE_WARMING,
+    STAGE_TIMING,
+    STAGE_PARTLY, /* some pages have moved, to some gain: waiting for the budget of the next part */
+    STAGE_WATCHING,
+    STAGE_RETURNING, /* until the caller says that it is complete */
+    STAGE_SETTLED,   /* nothing is left to try */
+};
+
+struct limits {
+    uint64_t quiet_ns;
+    double share;
+};
+
+/* What became of a trial. */
+struct tried {
+    uint32_t column, before; /* `before`: the mapping that it was compared with */
+    enum outcome outcome;
+    double gain;    /* over it, in log2; of a trial that was cut, at most this */
+    double cost_ns; /* below 0: it was a gain already */
+    uint64_t at_ns; /* since the start */
+    uint32_t steps;
+};
+
+struct decision {
+    const struct known_gains *known;
+    struct limits limits;
+    uint64_t start_ns;
+    uint32_t wanted;       /* the mapping to run under */
+    uint32_t parts;        /* of its pages' moves, that are to be made: PARTS for all */
+    uint32_t home, before; /* where this pattern's gains count from; what the trial is compared with */
+    enum stage stage;
+    struct steps steps;
+    uint64_t next_look; /* instances seen at which the pattern is looked for */
+    uint64_t
+        next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
+    struct trials trials;
+    struct next_trial next;   /* by these trials; looked for once, for that takes as long as many a region */
+    bool next_known, obvious; /* `obvious`: it spreads crowded pages */
+    bool closed[MOST_COLUMNS];
+    uint32_t interrupted[MOST_COLUMNS], patterns;
+    bool crowded;                  /* all pages are on one node, the threads on several: the caller says so */
+    bool spreads[MOST_COLUMNS];    /* as the caller says, a mapping spreads pages and keeps the threads */
+    bool sure;                     /* that this trial gains */
+    double pages_ns[MOST_COLUMNS]; /* expected cost of moving all pages for this mapping; 0 where none has to
+                                      move */
+    double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
+    double trial_ns, whole_ns;     /* cost of this trial that is not in `spent_ns` yet; and that is */
+    double back_ns;                /* expected for the way back */
+    double behind_ns;              /* of the step under way: how much longer its instances took so far */
+    double unsure_ns;              /* instances in it that cannot be compared with any */
+    double part_ns;                /* expected for moving one part of the pages */
+    double free_ns;                /* what it may cost */
+    double before_ns, before_off;  /* median of the steps before, and a step's deviation, as a share of it */
+    uint32_t before_steps;
+    double first_ns; /* a step under the home mapping */
+    double gain;     /* of the mapping that the program has, over home, in log2 */
+    struct tried last;
+    uint32_t tried; /* how many trials have ended: `last` is the latest */
+};
+
+/* Begin, in this column. `known`: gains of `columns` mappings; it stays the caller's. */
+void decision_begin(struct decision *decision, const struct known_gains *known, struct limits limits,
+                    uint32_t column, uint64_t now_ns);
+/* What an earlier run found: never try this column. */
+void decision_close(struct decision *decision, uint32_t column);
+/* Whether the next call of decision_ended may begin a trial: `pages_ns` must be right then. */
+static inline bool decision_may_try(const struct decision *d, uint64_t now_ns) {
+    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns;
+}
+/* An instance of a region has ended. */
+void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns, uint64_t now_ns);
+/* Something of the change to `wanted` and its `parts` has cost so much; `complete`: nothing of it is left to
+ * do. */
+void decision_changed(struct decision *decision, double cost_ns, bool complete);
+/* The mapping that the program has, or, during a trial, that which it is compared with. */
+uint32_t decision_column(const struct decision *decision);
+/* Deciding has taken so long. */
+static inline void decision_took(struct decision *d, double cost_ns) { d->spent_ns += cost_ns; }
+/* The change cannot be made: go back, and never try it again. */
+void decision_refused(struct decision *decision, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,211 @@
+/* page_changes.c: batches of move_pages over all ranges. */
+#include "adapt/page_changes.h"
+
+#include "memory/huge.h"
+#include "policy/next_touch.h"
+#include "process/system.h"
+
+#include <stdatomic.h>
+
+#define NOWHERE (-1)
+#define FIRST_GUESS_NS 2500.0 /* a page: of what mechanisms cost on two computers, the larger */
+#define TRIED 16              /* pages that are moved to know better */
+#define LOOKED_AT 256
+#define CROWDED 0.9 /* of the pages on one node */
+
+_Static_assert(PARTS == NEXT_TOUCH_PARTS, "next touch and moves have the same parts");
+
+static const struct column *to;
+static uint32_t first_part, end_part, change = 1;
+static uintptr_t at; /* of the range under way, the first address that is not done */
+static uint64_t until_ns, moved, timed_pages;
+static double timed_ns;
+static bool whole;
+
+/* Where the pages of a range were before the first change. */
+static int16_t *origin_of(struct range *range) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    int16_t *origin = atomic_load(&range->origin);
+    if (origin || !(origin = system_memory(pages * sizeof *origin)))
+        return origin;
+    void *page[PAGE_MOVES];
+    int status[PAGE_MOVES];
+    for (size_t first = 0; first < pages; first += PAGE_MOVES) {
+        const size_t count = pages - first < PAGE_MOVES ? pages - first : PAGE_MOVES;
+        for (size_t n = 0; n < count; n++)
+            page[n] = (void *)(range->start + (first + n) * PAGE_BYTES);
+        const bool known = system_where(count, page, status) >= 0;
+        for (size_t n = 0; n < count; n++)
+            origin[first + n] = (int16_t)(known && status[n] >= 0 ? status[n] : NOWHERE);
+    }
+    atomic_store(&range->origin, origin);
+    return origin;
+}
+
+static int node_of(struct range *range, size_t page) {
+    const size_t head = huge_head(range, page);
+    const uintptr_t address = range->start + head * PAGE_BYTES;
+    const int16_t *origin = atomic_load(&range->origin);
+    switch (to->pages) {
+    case PAGES_INTERLEAVE:
+        return to->node[address / (huge_range(range) ? HUGE_BYTES : PAGE_BYTES) % to->nodes];
+    case PAGES_BIND:
+        return to->node[0];
+    case PAGES_DATASET:
+        return to->chunk[head * to->chunks / ((range->end - range->start) / PAGE_BYTES)];
+    case PAGES_FIRST_TOUCH:
+        return origin ? origin[page] : NOWHERE;
+    case PAGES_REMOTE:
+    case PAGES_LOCALITY: /* by next touch */
+    case PAGES_BALANCE:
+    case PAGES_MIX:
+        break;
+    }
+    return NOWHERE;
+}
+
+static void move(struct page_moves *batch) {
+    const uint64_t began = system_now_ns();
+    const size_t count = batch->count;
+    page_moves_flush(batch);
+    moved += count;
+    timed_pages += count;
+    timed_ns += (double)(system_now_ns() - began);
+}
+
+static void change_range(struct range *range, void *unused) {
+    (void)unused;
+    if (!whole || atomic_load(&range->change) == change)
+        return;
+    if (!origin_of(range)) {
+        atomic_store(&range->change, change);
+        return;
+    }
+    struct page_moves batch;
+    batch.count = 0;
+    if (at < range->start || at >= range->end)
+        at = range->start;
+    const int16_t *origin = atomic_load(&range->origin);
+    for (; at < range->end && whole; at += PAGE_BYTES) {
+        const size_t page = (at - range->start) / PAGE_BYTES;
+        const uintptr_t block = huge_range(range) ? at & ~(HUGE_BYTES - 1) : at;
+        const uint32_t part = next_touch_part(block);
+        const int node = part >= first_part && part < end_part ? node_of(range, page) : NOWHERE;
+        if (node == NOWHERE || (origin[page] == NOWHERE && to->pages == PAGES_FIRST_TOUCH))
+            continue;
+        page_moves_add(&batch, at, node);
+        if (batch.count == PAGE_MOVES) {
+            move(&batch);
+            whole = system_now_ns() < until_ns;
+        }
+    }
+    move(&batch);
+    if (at >= range->end) {
+        atomic_store(&range->change, change);
+        at = 0;
+    }
+}
+
+void page_changes_begin(const struct column *column, uint32_t first, uint32_t end) {
+    to = column;
+    first_part = first;
+    end_part = end;
+    change++;
+    at = 0;
+}
+
+bool page_changes_go_on(uint64_t most_ns) {
+    whole = true;
+    until_ns = system_now_ns() + most_ns;
+    ranges_for_each(change_range, NULL);
+    return whole;
+}
+
+/* ---- a look ---- */
+
+struct look {
+    size_t pages, seen, on[MOST_NODES];
+    struct range *largest;
+};
+
+static void find_largest(struct range *range, void *data) {
+    struct look *look = data;
+    look->pages += (range->end - range->start) / PAGE_BYTES;
+    if (!look->largest || range->end - range->start > look->largest->end - look->largest->start)
+        look->largest = range;
+}
+
+/* Of each range as many pages as are its part of all. */
+static void look_at(struct range *range, void *data) {
+    struct look *look = data;
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    const size_t count = pages * LOOKED_AT / look->pages + 1;
+    void *page[LOOKED_AT + 1];
+    int status[LOOKED_AT + 1];
+    for (size_t n = 0; n < count; n++)
+        page[n] = (void *)(range->start + (pages - 1) * n / count * PAGE_BYTES);
+    if (system_where(count, page, status) < 0)
+        return;
+    for (size_t n = 0; n < count; n++)
+        if (status[n] >= 0 && status[n] < MOST_NODES) {
+            look->seen++;
+            look->on[status[n]]++;
+        }
+}
+
+static void move_there_and_back(struct range *range) {
+    const struct settings *s = settings();
+    const size_t pages = (range->end - range->start) / PAGE_BYTES, count = pages < TRIED ? pages : TRIED;
+    void *page[TRIED];
+    int was[TRIED], there[TRIED], status[TRIED];
+    for (size_t n = 0; n < count; n++)
+        page[n] = (void *)(range->start + n * PAGE_BYTES);
+    if (s->nodes < 2 || huge_range(range) || system_where(count, page, was) < 0)
+        return;
+    for (size_t n = 0; n < count; n++) {
+        if (was[n] < 0)
+            return;
+        there[n] = s->node[s->node[0] == was[n]];
+    }
+    const uint64_t began = system_now_ns();
+    system_move_pages(count, page, there, status);
+    system_move_pages(count, page, was, status);
+    timed_pages += 2 * count;
+    timed_ns += (double)(system_now_ns() - began);
+}
+
+bool page_changes_look(void) {
+    struct look look = {.pages = 0};
+    ranges_for_each(find_largest, &look);
+    if (!look.largest)
+        return false;
+    move_there_and_back(look.largest);
+    ranges_for_each(look_at, &look);
+    size_t most = 0;
+    for (size_t n = 0; n < MOST_NODES; n++)
+        most = look.on[n] > most ? look.on[n] : most;
+    return look.seen && (double)most >= CROWDED * (double)look.seen;
+}
+
+static void count(struct range *range, void *pages) {
+    *(uint64_t *)pages += (range->end - range->start) / PAGE_BYTES;
+}
+
+uint64_t page_changes_pages(void) {
+    uint64_t pages = 0;
+    ranges_for_each(count, &pages);
+    return pages;
+}
+
+double page_changes_page_ns(void) {
+    return timed_pages == 0 ? FIRST_GUESS_NS : timed_ns / (double)timed_pages;
+}
+
+uint64_t page_changes_moved(void) { return moved; }
+
+void page_changes_forget(struct range *range) {
+    int16_t *origin = atomic_exchange(&range->origin, NULL);
+    if (origin)
+        system_free(origin, (range->end - range->start) / PAGE_BYTES * sizeof *origin);
+    atomic_store(&range->change, 0);
+}

@@ -1,0 +1,218 @@
+/* decisions.c: the state machine of native/placement/adapt, on programs whose times are exact.
+ *
+ * Compiled with sanitizers and run by tests/unit/native/placement/adapt/test_decision.py; aborts at the first
+ * wrong answer. */
+#include "adapt/decision.h"
+#include "must.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MS 1000000ull
+#define COLUMNS 3
+
+/* Two known programs; the baseline, a mapping that helps most of them, and one that helps one of them a
+ * little. */
+static const float gain[] = {0, 1, 0.25f, 0, -1, 0.25f};
+static const float weight[] = {0.75f, 0.25f};
+static const struct known_gains known = {2, COLUMNS, gain, weight};
+static const struct limits limits = {1000 * MS, 0.05};
+static struct decision d;
+static uint64_t now;
+static uint32_t has, changes, parts;
+
+static void begin(uint32_t column) {
+    now = has = changes = 0;
+    parts = PARTS;
+    decision_begin(&d, &known, limits, column, 0);
+}
+
+/* Run a step of the regions' times, [column][regions], as the decision says. */
+static void step(const double *time_ms, uint32_t regions, double pages_ms) {
+    for (uint32_t r = 0; r < regions; r++) {
+        if (d.wanted != has || d.parts != parts) {
+            const double cost = pages_ms * (double)MS / PARTS;
+            changes += d.wanted != has;
+            has = d.wanted;
+            parts = d.parts;
+            now += (uint64_t)cost;
+            decision_changed(&d, cost, true);
+        }
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            d.pages_ns[c] = c != has ? pages_ms * (double)MS : 0;
+        const uint64_t time = (uint64_t)(time_ms[has * regions + r] * (double)MS);
+        now += time;
+        decision_ended(&d, r, time, now);
+    }
+}
+
+static void nothing_is_tried_in_the_first_second(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.5};
+    begin(0);
+    while (now < 999 * MS)
+        step(time, 1, 0);
+    MUST(d.wanted == 0 && d.tried == 0 && d.stage == STAGE_LEARNING);
+    for (int n = 0; n < 400 && d.tried == 0; n++)
+        step(time, 1, 0);
+    MUST(has == 1 && d.last.outcome == OUTCOME_KEPT);
+}
+
+static void a_gain_is_kept_and_its_size_is_right(void) {
+    const double time[COLUMNS] = {1, 0.5, 1};
+    begin(0);
+    for (int n = 0; n < 3000; n++)
+        step(time, 1, 0);
+    MUST(has == 1 && fabs(d.gain - 1) < 1e-6);
+    MUST(d.saved_ns > 0 && d.trials.count >= 2);
+}
+
+static void a_loss_is_left_within_the_budget_and_never_tried_again(void) {
+    const double time[COLUMNS] = {1, 20, 20};
+    begin(0);
+    double most = 0;
+    for (int n = 0; n < 20000; n++) {
+        step(time, 1, 0);
+        if (now > 1000 * MS)
+            most = fmax(most, (double)now / (double)((uint64_t)(n + 1) * MS) - 1);
+    }
+    MUST(has == 0 && d.stage == STAGE_SETTLED);
+    MUST(changes == 2 * d.tried && d.tried <= COLUMNS - 1);
+    MUST(most < 0.04);
+}
+
+static void pages_that_are_no_gain_move_back_after_the_first_part(void) {
+    const double time[COLUMNS] = {1, 2, 2};
+    begin(0);
+    for (int n = 0; n < 20000 && d.tried == 0; n++) {
+        step(time, 1, 80);
+        MUST(d.parts == 1 || d.parts == PARTS);
+    }
+    MUST(d.tried == 1 && d.last.outcome != OUTCOME_KEPT && d.wanted == 0);
+    MUST(d.last.cost_ns < 0.03 * (double)now);
+}
+
+/* Both help; the second alone puts pages on several nodes. */
+static void crowded_pages_are_spread_first(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    for (int crowded = 0; crowded < 2; crowded++) {
+        begin(0);
+        d.crowded = crowded;
+        d.spreads[2] = true;
+        while (d.tried == 0 && d.stage != STAGE_SETTLED) {
+            step(time, 1, 40);
+            MUST(decision_column(&d) == 0 || d.tried);
+        }
+        MUST(d.last.outcome == OUTCOME_KEPT && d.last.column == (crowded ? 2 : 1));
+    }
+}
+
+static void moves_that_are_dearer_than_expected_are_no_reason_to_go_back(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    begin(0);
+    while (d.tried == 0) {
+        const uint32_t had = d.parts;
+        step(time, 1, 40);
+        if (d.parts != had && d.wanted == 1)
+            decision_changed(&d, 20 * (double)MS, false);
+        MUST(d.wanted == 1 || d.stage == STAGE_LEARNING || d.stage == STAGE_WAITING);
+    }
+    MUST(d.last.outcome == OUTCOME_KEPT && d.last.column == 1);
+}
+
+/* Looking for the next trial takes as long as many a region. */
+static void looks_become_rarer_as_time_passes(void) {
+    const double time[COLUMNS] = {1, 20, 20};
+    begin(0);
+    int looks = 0;
+    for (int n = 0; n < 20000 && d.stage != STAGE_SETTLED; n++) {
+        looks += decision_may_try(&d, now);
+        step(time, 1, 0);
+    }
+    MUST(looks > 0 && looks < 200);
+}
+
+/* Levels of a multigrid: one region, instances of 8, 2, 1, 2 ms; under column 1 the large one alone is
+ * faster. */
+static void instances_of_several_sizes_are_compared_by_whole_steps(void) {
+    const double time[COLUMNS * 4] = {8, 2, 1, 2, 4, 2, 1, 2, 8, 2, 1, 2};
+    begin(0);
+    for (uint64_t n = 0; n < 4 * 2000; n++) {
+        if (d.wanted != has) {
+            has = d.wanted;
+            decision_changed(&d, 0, true);
+        }
+        const uint64_t ns = (uint64_t)(time[has * 4 + n % 4] * (double)MS);
+        now += ns;
+        decision_ended(&d, 7, ns, now);
+    }
+    MUST(d.steps.length == 4 && has == 1);
+    MUST(fabs(d.gain - log2(13.0 / 9.0)) < 1e-6);
+}
+
+static void a_gain_that_does_not_last_is_given_up_once(void) {
+    const double good[COLUMNS] = {1, 0.5, 1}, bad[COLUMNS] = {1, 1.5, 1};
+    begin(0);
+    while (d.stage != STAGE_WATCHING)
+        step(good, 1, 0);
+    MUST(has == 1);
+    for (int n = 0; n < 5000; n++)
+        step(bad, 1, 0);
+    MUST(has != 1 && d.closed[1]);
+}
+
+static void regions_without_a_pattern_are_left_alone(void) {
+    begin(0);
+    uint64_t seed = 1;
+    for (int n = 0; n < 20000; n++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        const uint64_t ns = ((seed >> 33) % 1000 + 1) * 10000;
+        now += ns;
+        decision_ended(&d, (uint32_t)(seed >> 40) % 50, ns, now);
+        MUST(d.wanted == 0);
+    }
+    MUST(d.tried == 0);
+}
+
+static void other_steps_are_a_new_program(void) {
+    const double one[COLUMNS * 2] = {1, 1, 0.5, 0.5, 1, 1};
+    begin(0);
+    for (int n = 0; n < 2000; n++)
+        step(one, 2, 0);
+    MUST(has == 1 && d.patterns == 1);
+    for (int n = 0; n < 4000; n++) {
+        if (d.wanted != has) {
+            has = d.wanted;
+            decision_changed(&d, 0, true);
+        }
+        const uint64_t ns = has == 1 ? 3 * MS : MS;
+        now += ns;
+        decision_ended(&d, 100 + (uint32_t)(n % 3), ns, now);
+    }
+    MUST(d.patterns == 2 && has == 0);
+}
+
+static void a_late_start_goes_on_from_its_mapping(void) {
+    const double time[COLUMNS] = {1, 0.5, 1};
+    begin(1);
+    has = 1;
+    decision_close(&d, 2);
+    for (int n = 0; n < 4000; n++)
+        step(time, 1, 0);
+    MUST(has == 1 && d.tried == 0 && d.stage == STAGE_SETTLED);
+}
+
+int main(void) {
+    nothing_is_tried_in_the_first_second();
+    a_gain_is_kept_and_its_size_is_right();
+    a_loss_is_left_within_the_budget_and_never_tried_again();
+    pages_that_are_no_gain_move_back_after_the_first_part();
+    crowded_pages_are_spread_first();
+    moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
+    looks_become_rarer_as_time_passes();
+    instances_of_several_sizes_are_compared_by_whole_steps();
+    a_gain_that_does_not_last_is_given_up_once();
+    regions_without_a_pattern_are_left_alone();
+    other_steps_are_a_new_program();
+    a_late_start_goes_on_from_its_mapping();
+    return 0;
+}
