@@ -109,9 +109,13 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
 
 
 def test_of_instances_that_differ_one_of_each_length_is_replayed(shapes: Path, tmp_path: Path) -> None:
-    done, answer = asked(tmp_path, str(shapes), "levels")
-    (region,) = answer["regions"]
+    for _ in range(4):  # a busy computer may interrupt all tries at one length
+        done, answer = asked(tmp_path, str(shapes), "levels")
+        (region,) = answer["regions"]
+        if len(region["classes"]) > 1:
+            break
     classes = sorted(region["classes"], key=lambda one: -one["mean_s"])
+    assert len(classes) > 1, answer
     long, short = classes[0], classes[-1]
     assert long["instance"] % 8 == 5, answer
     assert short["instance"] % 8 != 5
