@@ -71,7 +71,7 @@ def test_workers_give_the_same_bytes_and_one_that_is_killed_loses_nothing(
     scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
 ) -> None:
     address, workers = scheduler
-    write_dataset(planted_dataset(8), tmp_path / "data")
+    write_dataset(planted_dataset(5), tmp_path / "data")
     here = evaluated(tmp_path, "here")
     from distributed import Client  # connecting is warned of where a loop is missing, hence no fixture of its own
 
