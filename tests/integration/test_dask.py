@@ -42,7 +42,7 @@ def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
         "--local-directory",
         str(tmp_path),
     )
-    server = started("scheduler", "--port", str(port), *LOCAL, folder=tmp_path)
+    server = started("scheduler", "--port", str(port), "--idle-timeout", "600", *LOCAL, folder=tmp_path)
     workers = [started(*worker, folder=tmp_path) for _ in range(2)]
     try:
         yield address, workers
