@@ -231,7 +231,7 @@ def merge(folders: tuple[Path, ...], into: Path, fleet: bool, keep_nodes: bool, 
 @collect.command(
     answers=["numapredict.collect.data.sharing:Shared"],
     examples={
-        "numapredict collect share data --into /shared/store": "Add a dataset to the store that all machines share.",
+        "numapredict collect share data --store /shared/store": "Add a dataset to the store that all machines share.",
     },
 )
 @click.argument(
@@ -241,15 +241,15 @@ def merge(folders: tuple[Path, ...], into: Path, fleet: bool, keep_nodes: bool, 
     metavar="FOLDER...",
     type=click.Path(path_type=Path, file_okay=False),
 )
-@click.option("--into", metavar="FOLDER|URL", required=True, help="The store: a folder, or a URL that fsspec knows.")
+@click.option("--store", metavar="FOLDER|URL", required=True, help="The store: a folder, or a URL that fsspec knows.")
 @JSON
-def share(folders: tuple[Path, ...], into: str, as_json: bool) -> None:
+def share(folders: tuple[Path, ...], store: str, as_json: bool) -> None:
     """Add the datasets in FOLDERs to a store for `train --fleet`; what is there is never changed."""
     from numapredict.collect.data.sharing import share_folders, shared_in_words
     from numapredict.collect.terminal.answer import print_answer
 
-    with doing(f"adding to {into}"):
-        shared = share_folders(folders, into)
+    with doing(f"adding to {store}"):
+        shared = share_folders(folders, store)
     print_answer(shared, as_json, shared_in_words)
 
 

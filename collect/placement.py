@@ -25,12 +25,14 @@ class Placement:
     """A mapping resolved on a topology that it fits: where every thread runs, and on which nodes pages go.
 
     ``slots`` are in the order of thread numbers; ``page_nodes`` (logical indices) have the preferred one first.
+    ``ranks`` of a parallel job share the slots, in their order (rank_share.py): 0 for as many as are started.
     """
 
     mapping: Mapping
     topology: Topology
     slots: tuple[ThreadSlot, ...]
     page_nodes: tuple[int, ...]
+    ranks: int = 0
 
     @property
     def pus(self) -> tuple[int, ...]:
@@ -96,7 +98,7 @@ def _thread_slots(
     nodes, pus = topology.cpu_nodes[:thread_nodes], _node_pus(topology, threads_per_core)[:thread_nodes]
     if len(pus) < thread_nodes or sum(map(len, pus)) < threads:
         return ()
-    owners = _deal(threads, [len(row) for row in pus])
+    owners = deal(threads, [len(row) for row in pus])
     if thread_policy == "contiguous":
         owners.sort()
     used = [0] * len(nodes)
@@ -186,7 +188,7 @@ def pus_of(node: Node, threads_per_core: int) -> tuple[int, ...]:
     return tuple(pus)
 
 
-def _deal(threads: int, rooms: list[int]) -> list[int]:
+def deal(threads: int, rooms: list[int]) -> list[int]:
     """Return the position in ``rooms`` of each thread's node, dealt round robin, skipping nodes without room."""
     owners: list[int] = []
     depth = 0

@@ -32,6 +32,10 @@ TOOLS = {
     "mandoc": "mandoc",
     "zsh": "zsh",
     "fish": "fish",
+    "mpicc.openmpi": "libopenmpi-dev",
+    "mpirun.openmpi": "openmpi-bin",
+    "mpicc.mpich": "libmpich-dev",
+    "mpirun.mpich": "mpich",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
 GOOD_REASONS = (

@@ -10,6 +10,7 @@ import click
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import described_machines
+from numapredict.collect.rank_share import split_label
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.command_line.command_tree import answering, every_command
 from numapredict.predictor.command_line.commands import commands
@@ -116,7 +117,7 @@ def _check_value(ctx: click.Context, parameter: click.Parameter, text: str, made
         raise ValueError(f"{text!r} is neither a command nor a program here")
     named_by_others = ctx.info_name == "import"  # a table of somebody else's
     if parameter.metavar == "LABEL" and not named_by_others:
-        parse_label(text)
+        parse_label(split_label(text)[0])
     elif parameter.name == "budget_text":
         parse_budget(text)
     elif parameter.name == "machine" and not named_by_others and not text.endswith(".toml"):

@@ -3,6 +3,7 @@
 The contract is native/capture/exchange.h; this is its other side.
 """
 
+import math
 import os
 import struct
 from collections.abc import Sequence
@@ -37,11 +38,13 @@ DURATION_CLASSES = 20
 """By powers of two: the first is up to 33 microseconds."""
 
 _QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
-_JOB = struct.Struct(f"=6IQ{MOST_THREADS}H{MOST_NODES}H")
-_OUTCOME = struct.Struct(f"=IiIIQQQQII{2 * MOST_REPLAYS}Q")
+_JOB = struct.Struct(f"=6IQQ{MOST_THREADS}H{MOST_NODES}H")
+_OUTCOME = struct.Struct(f"=IiIIQQQQQII{2 * MOST_REPLAYS}Q")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
+
+_LONGEST_NS = 2**63
 
 MOST_ASTRAY = 0.05
 """Of the pages: with more on other nodes a replay says nothing about its mapping."""
@@ -96,7 +99,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``emptied_s`` are further replays, each after the caches were emptied; none where that was not possible.
     ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``, and
     ``astray`` how many of them were then on other nodes than wanted. Of the
-    program's threads, ``awake`` did not sleep meanwhile.
+    program's threads, ``awake`` did not sleep meanwhile. ``first_s`` is the replay before all others: it alone is on
+    the run's own data.
     """
 
     times_s: tuple[float, ...]
@@ -108,6 +112,7 @@ class Outcome(msgspec.Struct, frozen=True):
     problem: str = ""
     emptied_s: tuple[float, ...] = ()
     awake: int = 0
+    first_s: float = 0.0
 
 
 def question_of(packet: bytes) -> AskedRegion | None:
@@ -127,7 +132,9 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(packet)
+    state, detail, replays, team, fork_ns, copy_ns, first_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(
+        packet
+    )
     if state >= len(_STATES):
         return None
     times = tuple(each * 1e-9 for each in ns[: min(replays, MOST_REPLAYS)])
@@ -135,7 +142,7 @@ def outcome_of(packet: bytes) -> Outcome | None:
     problem = _problem(state, detail)
     if not problem and astray > MOST_ASTRAY * pages:
         problem = f"{astray} of {pages} copied pages are on other nodes than wanted: too little memory on these"
-    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem, after, awake)
+    return Outcome(times, team, pages, astray, fork_ns * 1e-9, copy_ns * 1e-9, problem, after, awake, first_ns * 1e-9)
 
 
 def _problem(state: int, detail: int) -> str:
@@ -146,21 +153,24 @@ def _problem(state: int, detail: int) -> str:
     return _STATES[state].format(call=call, signal=signal)
 
 
-def job_packet(placement: Placement, replays: int, limit_s: float, emptying: bool = True) -> bytes:
+def job_packet(
+    placement: Placement, replays: int, limit_s: float, emptying: bool = True, enough_s: float = math.inf
+) -> bytes:
     """Return the job to replay under a placement, so often, at most so long, and as often after emptying the caches.
 
-    KeyError for a page policy that replays do not know.
+    There is no emptying where the median of the first replays is ``enough_s`` or longer. KeyError for a page policy
+    that replays do not know.
     """
     copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
     threads, nodes = placement.pus, placement.os_page_nodes
     head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
-    fill = fill_bytes(placement) if emptying else 0
-    return _JOB.pack(*head, fill, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
+    fill, enough_ns = fill_bytes(placement) if emptying else 0, int(min(enough_s * 1e9, _LONGEST_NS))
+    return _JOB.pack(*head, fill, enough_ns, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
 
 
 def go_on_packet(another: bool = False) -> bytes:
     """Return the answer that the program goes on, and whether another instance of the region is to be asked for."""
-    return _JOB.pack(2 if another else 0, *[0] * (6 + MOST_THREADS + MOST_NODES))
+    return _JOB.pack(2 if another else 0, *[0] * (7 + MOST_THREADS + MOST_NODES))
 
 
 def fits(placement: Placement) -> bool:

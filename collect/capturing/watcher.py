@@ -4,6 +4,7 @@ It is a process and not a thread, since the one that follows the program waits f
 other closes its pipe, or is killed.
 """
 
+import math
 import os
 import selectors
 import signal
@@ -26,7 +27,7 @@ from numapredict.collect.capturing.exchange import (
     outcome_of,
     question_of,
 )
-from numapredict.collect.capturing.replay_time import emptied_share
+from numapredict.collect.capturing.replay_time import LEAST_DIFFERENCE, emptied_share
 from numapredict.collect.placement import Placement
 
 REPLAYS = 3
@@ -209,4 +210,6 @@ class _Conversation:
             self._connection.send(go_on_packet(another=ended.value))
             return
         limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
-        self._connection.send(job_packet(self._placement, REPLAYS, limit_s, self._emptying))
+        # of the baseline, whose first replays may already be as long as the run's instances
+        enough_s = math.inf if self._replays else self._asked.mean_s / (1 + LEAST_DIFFERENCE)
+        self._connection.send(job_packet(self._placement, REPLAYS, limit_s, self._emptying, enough_s))

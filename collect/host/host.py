@@ -11,7 +11,13 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_folders
-from numapredict.collect.host.hwloc import MAX_SIZE_BYTES, CacheDetail, cache_details_from_xml, topology_from_xml
+from numapredict.collect.host.hwloc import (
+    MAX_SIZE_BYTES,
+    CacheDetail,
+    cache_details_from_xml,
+    packages_from_xml,
+    topology_from_xml,
+)
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import Topology, restrict
@@ -67,6 +73,15 @@ def host_topology() -> Topology:
 def host_cache_details() -> tuple[CacheDetail, ...]:
     """Return what hwloc knows of this computer's caches in addition to the topology."""
     return cache_details_from_xml(_lstopo())
+
+
+def host_packages() -> tuple[frozenset[int], ...]:
+    """Return the PUs (OS indices) of each package of the computer that ``host_topology`` describes."""
+    xml_file = os.environ.get("HWLOC_XMLFILE")
+    synthetic = os.environ.get("HWLOC_SYNTHETIC")
+    if xml_file:
+        return packages_from_xml(read_bounded(Path(xml_file), MAX_SIZE_BYTES))
+    return packages_from_xml(_lstopo("--if", "synthetic", "-i", synthetic) if synthetic else _lstopo("--disallowed"))
 
 
 def describes_this_computer() -> bool:

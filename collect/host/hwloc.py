@@ -112,6 +112,18 @@ def cache_details_from_xml(data: bytes) -> tuple[CacheDetail, ...]:
         return ()
 
 
+def packages_from_xml(data: bytes) -> tuple[frozenset[int], ...]:
+    """Return the PUs (OS indices) of each package in hwloc's XML, none where it cannot be read."""
+    try:
+        return tuple(
+            frozenset(_number(pu, "os_index") for pu in element.iter("object") if pu.get("type") == "PU")
+            for element in _parse(data).iter("object")
+            if element.get("type") in {"Package", "Socket"}  # hwloc 1 until 1.10
+        )
+    except ValueError:
+        return ()
+
+
 def _parse(data: bytes) -> Element:
     """Return the root element; raise ValueError when this is no well-formed, harmless XML."""
     if len(data) > MAX_SIZE_BYTES:

@@ -9,6 +9,7 @@ its job's number of tasks.
 import os
 import re
 from collections.abc import Mapping as Variables
+from collections.abc import Sequence
 
 import msgspec
 
@@ -16,11 +17,15 @@ from numapredict.native.errors import UsageError
 
 
 class Tasks(msgspec.Struct, frozen=True):
-    """So many tasks were started on this computer by ``starter``; ``alone`` is the command that starts one."""
+    """So many tasks were started on this computer by ``starter``; ``alone`` is the command that starts one.
+
+    ``rank`` is this task's number on this computer, from 0; None where unknown.
+    """
 
     count: int
     starter: str
     alone: str
+    rank: int | None = None
 
 
 class _Starter(msgspec.Struct, frozen=True):
@@ -41,6 +46,23 @@ _STARTERS = (
 )
 
 
+_LAUNCHERS = frozenset(
+    {"mpirun", "mpiexec", "mpiexec.hydra", "mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"}
+    | {"orterun", "prterun", "prun", "srun", "jsrun", "aprun", "ibrun", "mpirun_rsh", "flux"}
+)
+UNBOUND = (
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),  # Open MPI 4
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),  # Open MPI 5
+    ("SLURM_CPU_BIND", "none"),  # srun
+)
+"""Variables by which launchers leave ranks on all PUs, unless their command line says otherwise."""
+
+
+def starts_tasks(command: Sequence[str]) -> bool:
+    """Return whether a command is a launcher, which starts tasks and computes nothing itself."""
+    return bool(command) and os.path.basename(command[0]) in _LAUNCHERS
+
+
 def check_one_asker(variables: Variables[str, str] | None = None) -> None:
     """Raise UsageError where this process is one of several tasks that were started together on this computer.
 
@@ -58,14 +80,21 @@ def check_one_asker(variables: Variables[str, str] | None = None) -> None:
 
 def tasks_here(variables: Variables[str, str]) -> Tasks | None:
     """Return the largest number of tasks started here together with this process, or None where unknown."""
-    found = [Tasks(count, one.name, one.alone) for one in _STARTERS if (count := _count(variables, one))]
+    found = [
+        Tasks(count, one.name, one.alone, number(variables.get(one.rank), least=0))
+        for one in _STARTERS
+        if (count := _count(variables, one))
+    ]
     flux, nodes = (number(variables.get(name)) for name in ("FLUX_JOB_SIZE", "FLUX_JOB_NNODES"))
     if flux and nodes and "FLUX_TASK_LOCAL_ID" in variables:
-        found.append(Tasks(-(-flux // nodes), "flux", "flux run -n 1"))
+        found.append(
+            Tasks(-(-flux // nodes), "flux", "flux run -n 1", number(variables["FLUX_TASK_LOCAL_ID"], least=0))
+        )
     slurm = of_this_node(variables, "SLURM_STEP_TASKS_PER_NODE") if "SLURM_STEP_ID" in variables else None
     if slurm:
         pus = number(variables.get("SLURM_CPUS_ON_NODE"))  # without, a step of one task may get one PU
-        found.append(Tasks(slurm, "srun", "srun --ntasks=1" + (f" --cpus-per-task={pus}" if pus else "")))
+        alone = "srun --ntasks=1" + (f" --cpus-per-task={pus}" if pus else "")
+        found.append(Tasks(slurm, "srun", alone, number(variables.get("SLURM_LOCALID"), least=0)))
     return max(found, key=lambda tasks: tasks.count, default=None)
 
 

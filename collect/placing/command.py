@@ -5,6 +5,7 @@ place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement u
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 import msgspec
@@ -36,7 +37,8 @@ def applied(placement: Placement) -> Placement:
     """Return an equal placement whose page policy can be expressed, or itself where there is none."""
     if placement.mapping.page_policy in EXPRESSIBLE:
         return placement
-    return resolve(canonical_form(placement), placement.topology)
+    nearest = resolve(canonical_form(placement), placement.topology)
+    return replace(nearest, slots=placement.slots, ranks=placement.ranks)  # ranks have an order of their own
 
 
 def nearest_expressible(mapping: Mapping) -> Mapping:

@@ -4,8 +4,9 @@ The file's contract is native/placement/policy/verify.h; this is its only reader
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -80,6 +81,14 @@ class PlacedRange(msgspec.Struct, frozen=True):
         return f"{kind} {Path(self.module).name}" + (f"+{self.offset:#x}" if self.offset else "")
 
 
+class Rank(msgspec.Struct, frozen=True):
+    """A process is rank ``number`` of ``count`` that share the mapping."""
+
+    process: int
+    number: int
+    count: int
+
+
 class PlacementMap(msgspec.Struct, frozen=True):
     """Threads and ranges of all processes of a run.
 
@@ -87,7 +96,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     ``left``: ranges that were left to the kernel, which would have run out of mappings
     (native/placement/memory/mapping_budget.h).
     ``unplaced``: the number of processes that found the slots taken by another one. ``unseen``: pages by kind of memory
-    that the library does not place.
+    that the library does not place. ``ranks``: the processes of a parallel job that are ranks.
     """
 
     threads: tuple[PlacedThread, ...]
@@ -97,6 +106,15 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unplaced: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
+    ranks: tuple[Rank, ...] = ()
+
+    def of_rank(self, number: int) -> "PlacementMap":
+        """Return the threads and ranges of one rank's processes."""
+        processes = {rank.process for rank in self.ranks if rank.number == number}
+        return PlacementMap(
+            tuple(thread for thread in self.threads if thread.process in processes),
+            tuple(placed for placed in self.ranges if placed.process in processes),
+        )
 
 
 def parse_map(text: str) -> PlacementMap:
@@ -104,9 +122,10 @@ def parse_map(text: str) -> PlacementMap:
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     teams: list[PlannedTeam] = []
-    process, left = -1, 0
+    process = -1
     said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
-    unseen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    ranks: dict[Rank, None] = {}
     head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
 
@@ -122,12 +141,13 @@ def parse_map(text: str) -> PlacementMap:
                 head, process = None, int(line.removeprefix(FIRST_LINE))
             elif process < 0:
                 raise ValueError("the first line must name the version")
-            elif word == "left":
-                left += _numbers(rest, 1)[0]
             elif line in said:
                 said[line].add(process)
-            elif word == "unseen":
-                unseen[rest[0]] += _numbers(rest[1:], 1)[0]
+            elif word in {"left", "unseen"}:
+                kind = rest.pop(0) if word == "unseen" else word
+                counts[kind] += _numbers(rest, 1)[0]
+            elif word == "rank":
+                ranks[Rank(process, *_numbers(rest, 2))] = None
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "team":
@@ -146,14 +166,16 @@ def parse_map(text: str) -> PlacementMap:
                 f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}"
             ) from None
     end_range()
+    left = counts.pop("left", 0)
     return PlacementMap(
         threads=tuple(threads),
         ranges=tuple(ranges),
         late=bool(said["late"]),
         left=left,
         unplaced=len(said["unplaced"]),
-        unseen=tuple(sorted(unseen.items())),
+        unseen=tuple(sorted(counts.items())),
         teams=tuple(teams),
+        ranks=tuple(ranks),
     )
 
 
@@ -174,13 +196,18 @@ class RangeTally(msgspec.Struct, frozen=True):
     elsewhere: dict[int, int]
 
 
-def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[RangeTally, ...]:
+def tally(
+    ranges: tuple[PlacedRange, ...],
+    allowed: frozenset[int],
+    of_process: Mapping[int, frozenset[int]] = MappingProxyType({}),
+) -> tuple[RangeTally, ...]:
     """Return how many pages of the ranges were on the right node, by range name, the worst first.
 
-    That is the node that the library had decided on, and where it decided on none, any of ``allowed``.
+    That is the node that the library had decided on, and where it decided on none, any of ``allowed``, or of those
+    ``of_process``.
     """
     names: dict[str, Counter[tuple[bool, int]]] = {}
-    for name, node, right, count in _judged(ranges, allowed):
+    for name, node, right, count in _judged(ranges, allowed, of_process):
         names.setdefault(name, Counter())[right, node] += count
     tallies = [
         RangeTally(
@@ -194,11 +221,14 @@ def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[Ran
     return tuple(sorted(tallies, key=lambda tallied: (tallied.right - tallied.pages, tallied.name)))
 
 
-def _judged(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> Iterator[tuple[str, int, bool, int]]:
+def _judged(
+    ranges: tuple[PlacedRange, ...], allowed: frozenset[int], of_process: Mapping[int, frozenset[int]]
+) -> Iterator[tuple[str, int, bool, int]]:
     for placed in ranges:
+        nodes = of_process.get(placed.process, allowed)
         for run in placed.runs:
             if run.node != NOWHERE:
-                right = run.node in allowed if run.wanted == NOWHERE else run.node == run.wanted
+                right = run.node in nodes if run.wanted == NOWHERE else run.node == run.wanted
                 yield placed.name, run.node, right, run.count
 
 

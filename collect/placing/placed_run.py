@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -10,17 +9,19 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.binding import mapping_on, threads_asked
+from numapredict.collect.binding import mapping_on
 from numapredict.collect.host.environment import NUMA_BALANCING
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import host_topology
+from numapredict.collect.host.tasks import Tasks
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.page_policy import PROFILED
-from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
 from numapredict.collect.placing.command import applied
+from numapredict.collect.placing.mapping_here import own_share, placement_of, ranks_here
 from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
@@ -33,13 +34,14 @@ from numapredict.collect.placing.placed_run_outcome import (
     regions_found,
     write_json,
 )
-from numapredict.collect.placing.placed_run_record import PlacedRun
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, PlacedRun
 from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words
 from numapredict.collect.placing.plan_file import Plan, check_fits, read_plan, write_plan
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.placing.region_times_text import regions_in_words
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
@@ -77,12 +79,11 @@ def run_placed(label: str | None, command: tuple[str, ...], options: RunOptions)
     Without a label the mapping is that of the plan. Raises UnrunnableProgramError, InvalidMappingError,
     InvalidInputError and the errors of run_file before the program starts.
     """
-    notes: list[str] = []
-
-    def note(line: str) -> None:
-        notes.append(line)
-        log.info(line)
-
+    here = ranks_here()
+    if here is not None:
+        _check_files_of_one(options, here)
+    said = _Said(here)
+    note = said.note
     topology = host_topology()
     note_all(restriction_lines(topology), note)
     plan = None if options.plan is None else _fitting(options.plan, topology, label)
@@ -90,10 +91,7 @@ def run_placed(label: str | None, command: tuple[str, ...], options: RunOptions)
         if plan is None:
             raise UsageError("name a --mapping, or a --plan, which has one")
         label = plan.mapping
-    placement = resolve(mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS"))), topology)
-    mapping = placement.mapping
-    if mapping.label != label:
-        note(f"{label} is {mapping}")
+    placement, named = _placement(topology, label, said)
     program = program_as_typed(command)
     with contextlib.ExitStack() as stack:
         files = PlacementFiles()
@@ -115,20 +113,12 @@ def run_placed(label: str | None, command: tuple[str, ...], options: RunOptions)
         time_s = time.perf_counter() - began_s
         if options.stays:
             note_all(_unwritten(folder), note)
-        observed, regions = None, None
-        if start.way == "library":
-            observed, regions = placement_found(files, placement, note, plan), regions_found(files)
-            if options.verify and observed is not None:
-                note_all(placement_in_words(observed, mapping), log.info)
-            if options.regions and regions is not None:
-                note_all(regions_in_words(regions), log.info)
-            if options.profile is not None:
-                note_all(keep_profiles(files, options.profile), note)
+        observed, regions = _found(options, start, files, (placement, plan), said)
         if options.json is not None:
             exit_code, signal = exit_and_signal(code)
             found = PlacedRun(
                 command=command,
-                mapping=mapping.label,
+                mapping=named,
                 machine=topology.name,
                 placed_by=start.way,
                 time_s=time_s,
@@ -136,7 +126,7 @@ def run_placed(label: str | None, command: tuple[str, ...], options: RunOptions)
                 signal=signal,
                 placement=observed,
                 processes=regions or (),
-                notes=tuple(notes),
+                notes=tuple(said.notes),
             )
             write_json(found, options.json)
     return end_like(code)
@@ -163,6 +153,63 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         work=options.regions or options.json is not None,
         map=str(folder / "map") if options.verify or options.json is not None else None,
     )
+
+
+class _Said:
+    """What a run says: of ranks that were started together the first says what is the same for all."""
+
+    def __init__(self, here: Tasks | None) -> None:
+        self.here = here
+        self.notes: list[str] = []
+
+    def note(self, line: str) -> None:
+        """Keep a line for the record, and log it once."""
+        self.notes.append(line)
+        if self.here is None or self.here.rank == 0:
+            log.info(line)
+
+    def report(self, line: str) -> None:
+        """Log a line about this process's own program."""
+        log.info(line if self.here is None else f"rank {self.here.rank}: {line}")
+
+
+def _placement(topology: Topology, label: str, said: _Said) -> tuple[Placement, str]:
+    """Return what this process has of the placement that a label means, and its label in full."""
+    placement, ranks = placement_of(topology, label)
+    named = f"{placement.mapping}{ranks or ''}"
+    if named != label:
+        said.note(f"{label} is {named}")
+    if said.here is None:
+        return placement, named
+    own = own_share(placement, ranks, said.here)
+    return own, own.mapping.label
+
+
+def _found(
+    options: RunOptions, start: Start, files: PlacementFiles, placed: tuple[Placement, Plan | None], said: _Said
+) -> tuple[ObservedPlacement | None, tuple[RegionTimes, ...] | None]:
+    """Return the observed placement and regions of a run that has ended, and say what was asked for."""
+    placement, plan = placed
+    if start.way != "library":
+        return None, None
+    observed, regions = placement_found(files, placement, said.note, plan), regions_found(files)
+    if options.verify and observed is not None:
+        note_all(placement_in_words(observed, placement.mapping), said.report)
+    if options.regions and regions is not None:
+        note_all(regions_in_words(regions), said.report)
+    if options.profile is not None:
+        note_all(keep_profiles(files, options.profile), said.note)
+    return observed, regions
+
+
+def _check_files_of_one(options: RunOptions, here: Tasks) -> None:
+    """Raise UsageError where each of several ranks would write the same file."""
+    for path in (options.json, options.profile):
+        if path is not None:
+            raise UsageError(
+                f"each of the {here.count} ranks here would write {path}: start numapredict run once, in front of"
+                f" {here.starter}, or leave the file out"
+            )
 
 
 def _fitting(path: Path, topology: Topology, label: str | None) -> Plan:

@@ -2,15 +2,24 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.placed_pages import NOWHERE, PlacedThread, PlacementMap, RangeTally, tally
+from numapredict.collect.placing.placed_pages import (
+    NOWHERE,
+    PlacedRange,
+    PlacedThread,
+    PlacementMap,
+    RangeTally,
+    tally,
+)
 from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.placing.start import Way
+from numapredict.collect.rank_share import os_page_nodes_of
 from numapredict.collect.source.modules import Modules
 
 
@@ -58,13 +67,22 @@ class TeamTally(msgspec.Struct, frozen=True):
     right: int
 
 
+class RankTally(msgspec.Struct, frozen=True):
+    """One rank of a parallel job on this computer: its threads by PU, and its pages, as in the tallies of all."""
+
+    rank: int
+    pus: tuple[int, ...]
+    threads: ThreadTally
+    pages: PageTally
+
+
 class ObservedPlacement(msgspec.Struct, frozen=True):
     """The placement of the threads and pages of a run's programs, by the kernel; forked children are left out.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
-    ``teams``: those of the plan's regions.
+    ``teams``: those of the plan's regions. ``ranks``: the ranks of a parallel job that share the mapping.
     """
 
     threads: ThreadTally
@@ -74,6 +92,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     unplaced: int
     unseen: dict[str, int]
     teams: tuple[TeamTally, ...] = ()
+    ranks: tuple[RankTally, ...] = ()
 
 
 class PlacedRun(msgspec.Struct, frozen=True):
@@ -101,33 +120,58 @@ class PlacedRun(msgspec.Struct, frozen=True):
 def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | None = None) -> ObservedPlacement:
     """Return the observed placement of threads and pages, by a map, compared with the intended one."""
     allowed = frozenset(placement.os_page_nodes)
-    tallies = tally(found.ranges, allowed)
-    runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
-    nodes: Counter[int] = Counter()
-    for run in runs:
-        nodes[run.node] += run.count
-    misplaced = tuple(thread for thread in found.threads if thread.wrong)
+    ranks = {
+        one.process: frozenset(os_page_nodes_of(placement, one.number, one.count))
+        for one in found.ranks
+        if one.number < one.count
+    }
     return ObservedPlacement(
-        threads=ThreadTally(
-            looked_at=len(found.threads),
-            right=len(found.threads) - len(misplaced),
-            slots=len({thread.slot for thread in found.threads}),
-            misplaced=misplaced,
-        ),
-        pages=PageTally(
-            looked_at=sum(tallied.pages for tallied in tallies),
-            right=sum(tallied.right for tallied in tallies),
-            undecided=sum(run.count for run in runs if run.wanted == NOWHERE),
-            allowed=tuple(sorted(allowed)),
-            nodes=dict(sorted(nodes.items())),
-            misplaced=tuple(tallied for tallied in tallies if tallied.right < tallied.pages),
-        ),
+        threads=_threads(found),
+        pages=_pages(found.ranges, allowed, ranks),
         late=found.late,
         left=found.left,
         unplaced=found.unplaced,
         unseen=dict(found.unseen),
         teams=() if plan is None else _teams(found, plan),
+        ranks=tuple(_ranks(found, placement)),
     )
+
+
+def _threads(found: PlacementMap) -> ThreadTally:
+    rank_of = {rank.process: rank.number for rank in found.ranks}
+    misplaced = tuple(thread for thread in found.threads if thread.wrong)
+    return ThreadTally(
+        looked_at=len(found.threads),
+        right=len(found.threads) - len(misplaced),
+        slots=len({(rank_of.get(thread.process), thread.slot) for thread in found.threads}),
+        misplaced=misplaced,
+    )
+
+
+def _pages(
+    ranges: tuple[PlacedRange, ...], allowed: frozenset[int], of_process: Mapping[int, frozenset[int]]
+) -> PageTally:
+    tallies = tally(ranges, allowed, of_process)
+    runs = [run for placed in ranges for run in placed.runs if run.node != NOWHERE]
+    nodes: Counter[int] = Counter()
+    for run in runs:
+        nodes[run.node] += run.count
+    return PageTally(
+        looked_at=sum(tallied.pages for tallied in tallies),
+        right=sum(tallied.right for tallied in tallies),
+        undecided=sum(run.count for run in runs if run.wanted == NOWHERE),
+        allowed=tuple(sorted(allowed)),
+        nodes=dict(sorted(nodes.items())),
+        misplaced=tuple(tallied for tallied in tallies if tallied.right < tallied.pages),
+    )
+
+
+def _ranks(found: PlacementMap, placement: Placement) -> Iterator[RankTally]:
+    for number, count in sorted({(rank.number, rank.count) for rank in found.ranks if rank.number < rank.count}):
+        own = found.of_rank(number)
+        allowed = frozenset(os_page_nodes_of(placement, number, count))
+        pus = tuple(dict.fromkeys(thread.pu for thread in own.threads))
+        yield RankTally(number, pus, _threads(own), _pages(own.ranges, allowed, {}))
 
 
 def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:

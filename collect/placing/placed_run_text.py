@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
-from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, TeamTally, ThreadTally
+from numapredict.collect.placing.placed_run_record import (
+    ObservedPlacement,
+    PageTally,
+    RankTally,
+    TeamTally,
+    ThreadTally,
+)
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
@@ -41,6 +48,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
         yield from _pages_in_words(found.pages, mapping)
     elif not found.unplaced:
         yield "verify: no pages were checked"
+    yield from _ranks_in_words(found.ranks)
     yield from map(_team_in_words, found.teams)
     yield from _unseen_in_words(found)
 
@@ -81,6 +89,18 @@ def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
         first = found.misplaced[0]
         text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
     return text
+
+
+def _ranks_in_words(ranks: tuple[RankTally, ...]) -> Iterator[str]:
+    if not ranks:
+        return
+    yield f"  {'rank':>6} {'threads':>8} {'bound':>6} {'pages':>10} {'right':>10}  nodes, PUs"
+    for one in ranks:
+        nodes, pus = index_list(one.pages.allowed), index_list(sorted(one.pus))
+        yield (
+            f"  {one.rank:>6} {one.threads.looked_at:>8} {one.threads.right:>6} {one.pages.looked_at:>10} "
+            f"{one.pages.right:>10}  {nodes}, {pus or 'none'}"
+        )
 
 
 def _team_in_words(found: TeamTally) -> str:

@@ -47,8 +47,11 @@ def processes_files(path: Path) -> Iterator[Path]:
         yield one
 
 
-def settings_text(placement: Placement, files: PlacementFiles | None = None) -> str:
-    """Return the value of NUMAPLACE for a placement; nodes and PUs are the operating system's."""
+def settings_text(placement: Placement, files: PlacementFiles | None = None, *, launcher: bool = False) -> str:
+    """Return the value of NUMAPLACE for a placement; nodes and PUs are the operating system's.
+
+    ``launcher``: the program only starts ranks, and is not placed itself.
+    """
     nearest = applied(placement)
     mapping, facts = nearest.mapping, FACTS[nearest.mapping.page_policy]
     nodes = nearest.os_page_nodes
@@ -63,6 +66,10 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None) -> 
     ]
     if facts.decided_by == "chunk":
         pairs.append(("chunks", number_list(nearest.os_indices(nearest.chunks))))
+    if placement.ranks:
+        pairs.append(("ranks", str(placement.ranks)))
+    if launcher or placement.ranks > 1:
+        pairs.append(("launcher", "1"))
     paths = msgspec.structs.asdict(files or PlacementFiles())
     if paths.pop("work"):
         pairs.append(("work", "1"))
@@ -76,6 +83,8 @@ def preload_environment(
     library: str,
     files: PlacementFiles | None = None,
     run: str = "",
+    *,
+    launcher: bool = False,
 ) -> dict[str, str]:
     """Return all variables of a run under the library; it binds the threads, so the runtime must not.
 
@@ -86,7 +95,8 @@ def preload_environment(
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
     environment |= {
         "LD_PRELOAD": ":".join([library, *own]),
-        VARIABLE: settings_text(placement, files) + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
+        VARIABLE: settings_text(placement, files, launcher=launcher)
+        + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
         "OMP_NUM_THREADS": thread_counts(placement.mapping.threads, caller.get("OMP_NUM_THREADS")),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "false",

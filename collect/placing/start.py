@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.host.tasks import UNBOUND, starts_tasks
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
@@ -71,7 +72,12 @@ def start_of(
         refused = policies_obstacle(placement)
         if refused and not near:
             raise UnsupportedMappingError(refused)
-        environment = preload_environment(caller, placement, str(placement_library()), files, secrets.token_hex(8))
+        launcher = starts_tasks(program.command)
+        environment = preload_environment(
+            caller, placement, str(placement_library()), files, secrets.token_hex(8), launcher=launcher
+        )
+        if launcher:
+            environment = dict(UNBOUND) | environment
         prefix, doubts, way = (), (refused,) if refused else (), "library"
     return Start(
         command=(*prefix, *command),

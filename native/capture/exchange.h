@@ -49,6 +49,8 @@ struct job {
     uint32_t replays; /* at least so many timed, after one that is not */
     uint32_t limit_ms;
     uint64_t fill_bytes; /* that each thread writes to, to empty its caches; 0: no instances after that */
+    uint64_t
+        enough_ns; /* nor where the median of the replays is so long: the run's instances are no longer */
     uint16_t cpu[MOST_THREADS]; /* of each thread; the operating system's number */
     uint16_t node[MOST_NODES];
 };
@@ -71,6 +73,8 @@ struct outcome {
     uint32_t replays; /* that count: the last ones */
     uint32_t team;    /* threads of the last replay */
     uint64_t fork_ns, copy_ns;
+    uint64_t
+        first_ns; /* of the replay that is not timed with the others: the only one on the run's own data */
     uint64_t pages, astray; /* copied; and of these on a node where the job does not want them */
     uint32_t emptied;       /* instances in `emptied_ns`: after the caches were emptied */
     uint32_t awake;         /* threads of the program that did not sleep meanwhile */

@@ -31,6 +31,7 @@
 #include "threads/teams.h"
 #include "threads/threads.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -194,6 +195,16 @@ static void end(struct region_call *call) {
         adapting_end(call);
 }
 
+/* libgomp, which has read OMP_NUM_THREADS by now, is told of a rank's share; libomp reads it when it is first
+ * used. */
+static void tell_runtime_its_share(const struct settings *s) {
+    if (!settings_tell_share() || dlsym(RTLD_NEXT, "__kmpc_fork_call"))
+        return;
+    void (*set)(int) = (void (*)(int))dlsym(RTLD_NEXT, "omp_set_num_threads");
+    if (set)
+        set((int)s->slots);
+}
+
 /* After the constructors of the program's libraries, when libgomp has counted all PUs, and before the
  * program's own constructors. */
 __attribute__((constructor)) static void load(void) {
@@ -208,6 +219,7 @@ __attribute__((constructor)) static void load(void) {
                                                 .end = end,
                                                 .wait = wait,
                                                 .barrier = barrier};
+    tell_runtime_its_share(s);
     loaded_modules_look();
     regions_watch(s->work ? &at_work : &hooks);
     const bool parallel = program_is_parallel();

@@ -11,10 +11,14 @@ from numapredict.collect.host.host import host_topology
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.mapping_here import placement_of
 from numapredict.collect.placing.tools.emission import emit
+from numapredict.collect.placing.tools.of_ranks import mpirun_of_ranks, srun_of_ranks
 from numapredict.collect.placing.tools.tools import TITLES, Printed, Tool
 from numapredict.collect.program import Program, program_of
-from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
+from numapredict.collect.rank_share import split_label
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError, UsageError
 
 if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
     from numapredict.predictor.advising.advice import Advice
@@ -32,8 +36,10 @@ def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) 
     Each part that it cannot apply is logged. Raises InvalidMappingError if the mapping does not fit this computer,
     and UnsupportedMappingError if the tool can apply no part of it.
     """
-    tool = _tool(printed)
     topology = host_topology()
+    if printed == "mpirun" or split_label(label)[1] is not None:
+        return _of_ranks(printed, label, command, topology)
+    tool = _tool(printed)
     mapping = mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS")))
     placement = resolve(mapping, topology)
     program = program_of(command)
@@ -75,13 +81,34 @@ def command_for_advice(printed: Printed, advice: "Advice | Searched", program: P
     return _script(printed, alternative.command)
 
 
+def _of_ranks(printed: Printed, label: str, command: tuple[str, ...], topology: Topology) -> str:
+    """Return the command that starts ranks, each in its share of a mapping."""
+    placement, ranks = placement_of(topology, label)
+    if ranks is None:
+        raise UsageError(f"say where the ranks go, as with --mapping {label}-1pernode: --emit mpirun starts ranks")
+    program = program_of(command)
+    if printed == "mpirun":
+        text, doubt = mpirun_of_ranks(placement, label, program)
+        if doubt:
+            log.info(doubt)
+        return text
+    if printed not in {"slurm", "sbatch"}:
+        raise UsageError(f"--emit {printed} starts one process: use --emit mpirun or slurm for {label}")
+    inside = printed == "sbatch" or "SLURM_JOB_ID" in os.environ
+    return _script(printed, srun_of_ranks(placement, label, program, inside=inside), placement.ranks)
+
+
 def _tool(printed: Printed) -> Tool:
+    if printed == "mpirun":
+        raise UsageError("--emit mpirun is for ranks: numapredict run --mapping LABEL-1pernode --emit mpirun")
     return "slurm" if printed == "sbatch" else printed
 
 
-def _script(printed: Printed, command: str) -> str:
+def _script(printed: Printed, command: str, tasks: int = 1) -> str:
     """Return a command as it is to be printed: in a job script of a whole node for ``sbatch``."""
-    return "\n".join([*SBATCH, command]) if printed == "sbatch" else command
+    if printed != "sbatch":
+        return command
+    return "\n".join([*SBATCH, command]).replace("--ntasks=1\n", f"--ntasks={tasks}\n")
 
 
 def preloading_obstacle(tool: Tool, program: Program) -> str:

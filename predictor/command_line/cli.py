@@ -19,6 +19,7 @@ from numapredict.predictor.evaluation.evaluation_options import (
     FILE,
     JOBS,
     KEEP_OUTLIERS,
+    SCHEDULER,
     shipped_models,
 )
 
@@ -316,6 +317,7 @@ def _learn_fleet(places: tuple[str, ...], output: Path | None, wishes: "Wishes",
 )
 @DEFAULT
 @JOBS
+@SCHEDULER
 @click.option(
     "-o", "--output", type=FILE, help="Where to save the result as JSON (default: in the user's data folder)."
 )
@@ -329,6 +331,7 @@ def evaluate(
     datasets: tuple[str, ...],
     default: "AnyMapping | None",
     jobs: int,
+    scheduler: str | None,
     output: Path | None,
     fresh: bool,
     method: str,
@@ -343,13 +346,15 @@ def evaluate(
     """
     with doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.evaluation.dask_scheduler import on_scheduler
         from numapredict.predictor.evaluation.evaluation_session import Asked, evaluate_datasets, save
         from numapredict.predictor.evaluation.evaluation_text import doubts_in_words, evaluations_in_words
 
     asked = Asked(
         default=default, thesis=method == "thesis", keep_outliers=keep_outliers, without_machine=without_machine
     )
-    found = evaluate_datasets(datasets, asked, jobs, fresh)
+    with on_scheduler(scheduler, jobs) as at_a_time:
+        found = evaluate_datasets(datasets, asked, at_a_time, fresh)
     for line in doubts_in_words(found):
         log.warning(line)
     where, _ = save(found, datasets, output)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from numapredict.collect.campaign.completion import files
-from numapredict.collect.placing.tools.tools import PRINTED
+from numapredict.collect.placing.tools.tools import OF_RANKS, PRINTED
 from numapredict.collect.terminal.command import Command
 from numapredict.collect.terminal.renamed_option import renamed
 from numapredict.predictor.evaluation.evaluation_options import FILE
@@ -32,6 +32,9 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
         "numapredict run --adapt ./app input.dat": "Try mappings while it runs, and keep what makes it faster.",
         "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run it under this mapping.",
         "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Check where threads and pages were.",
+        "numapredict run --mapping 16x2-contiguous-locality-1pernode -- mpirun -n 2 ./app": (
+            "Run two MPI ranks, each with the threads and pages of a node."
+        ),
     },
 )
 @click.option(
@@ -68,7 +71,12 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     type=FILE,
     help="Write where threads and pages were, and the regions' times, as JSON into this file.",
 )
-@EMIT
+@click.option(
+    "--emit",
+    "tool",
+    type=click.Choice([*PRINTED, OF_RANKS]),
+    help="Print only this tool's command, for a shell.",
+)
 @click.option(
     "--no-numa-balancing", is_flag=True, help="Switch off automatic NUMA balancing during the run; needs root."
 )

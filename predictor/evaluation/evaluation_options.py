@@ -42,6 +42,9 @@ DEFAULT = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="Folds at a time."
 )
+SCHEDULER = click.option(
+    "--scheduler", metavar="ADDRESS", help="Run folds on the workers of this Dask scheduler, in place of --jobs."
+)
 KEEP_OUTLIERS = click.option(
     "--keep-outliers", is_flag=True, help="Keep outliers: times far from the others of the same program and mapping."
 )

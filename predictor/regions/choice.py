@@ -1,7 +1,8 @@
 """Choose the mappings under which a region is replayed: the search of whole runs, with the region for the program.
 
 The baseline is replayed before and after every other mapping, since what it takes changes while the program's threads
-wait: a gain is over the two replays around it. Pure.
+wait: a gain is over the two replays around it. Where a mapping is clearly worse than the baseline before, there is none
+after it. Pure.
 """
 
 import math
@@ -24,8 +25,11 @@ CANDIDATES = 5
 CONFIRMING = 2
 """Further rounds of the mapping that gained most: of several the best one is often the luckiest."""
 
-FEWEST_REPLAYS = 3
-"""The baseline, another mapping, and the baseline again."""
+FEWEST_REPLAYS = 2
+"""The baseline and another mapping."""
+
+CLEARLY_WORSE = 1.25
+"""A replay that takes so many times the baseline's before, each time longer than each of these, needs none after it."""
 
 OTHER_CLASS = 2.0
 """A baseline replay that takes so many times what it stands for, or less by so much, is of another kind of instance."""
@@ -79,10 +83,9 @@ def replayed(
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
-    first = yield placements[baseline]
-    emptied = emptied_share([first], asked.mean_s)
-    before_s = time_of(first, emptied)
-    is_other = not is_like(before_s, asked.mean_s)
+    before = yield placements[baseline]
+    emptied = emptied_share([before], asked.mean_s)
+    is_other = not is_like(time_of(before, emptied), asked.mean_s)
     unlike = asked.tries_left > 0 and is_other
     if is_other and (asked.before or (unlike and asked.instance >= MANY)):
         return unlike
@@ -90,11 +93,11 @@ def replayed(
 
     def round_of(column: int) -> Generator[Placement, Outcome, float]:
         """Replay a mapping and the baseline, and return the gain in log2."""
-        nonlocal before_s
-        other_s = time_of((yield placements[column]), emptied)
-        after_s = time_of((yield placements[baseline]), emptied)
-        around_s, before_s = math.sqrt(before_s * after_s), after_s
-        return math.log2(around_s / other_s)
+        nonlocal before
+        other = yield placements[column]
+        after = before if needs_none_after(before, other) else (yield placements[baseline])
+        around_s, before = math.sqrt(time_of(before, emptied) * time_of(after, emptied)), after
+        return math.log2(around_s / time_of(other, emptied))
 
     def tried(column: int) -> Generator[Placement, Outcome, None]:
         gain = yield from round_of(column)
@@ -106,17 +109,17 @@ def replayed(
 
     for _ in range(0 if asked.before else candidates):
         following = next_run(known, columns, gains, closed=closed)
-        if math.isnan(before_s) or following is None or following.expected_gain < LEAST_GAIN:
+        if cannot_be(before) or following is None or following.expected_gain < LEAST_GAIN:
             break
         yield from tried(following.column)
     for column, mapping in enumerate(prior.mappings):
-        if mapping.label in others and column not in closed and column not in columns and not math.isnan(before_s):
+        if mapping.label in others and column not in closed and column not in columns and not cannot_be(before):
             yield from tried(column)
     ranked = sorted(zip(gains, columns, strict=True), reverse=True)
     if asked.before:
         ranked = [(math.inf, column) for column in columns[1:] if prior.mappings[column].label in others[:1]]
     for gain, column in ranked:
-        if gain < LEAST_GAIN or math.isnan(before_s):
+        if gain < LEAST_GAIN or cannot_be(before):
             break
         lowest = gain
         for _ in range(CONFIRMING):
@@ -129,6 +132,27 @@ def replayed(
 def is_like(one_s: float, other_s: float) -> bool:
     """Return whether two times may be those of instances of one class of durations; False where one is not a number."""
     return distance(one_s, other_s) <= math.log2(OTHER_CLASS)
+
+
+def cannot_be(outcome: Outcome) -> bool:
+    """Return whether a mapping could not be replayed."""
+    return math.isnan(time_of(outcome))
+
+
+def needs_none_after(before: Outcome, other: Outcome) -> bool:
+    """Return whether a mapping could not be replayed, or is clearly worse than the baseline before it.
+
+    It is where all replays took longer, by far, with caches as they were and after emptying them, and the first one.
+    """
+    if cannot_be(other) or cannot_be(before):
+        return cannot_be(other)
+    states = [(before.times_s, other.times_s)]
+    if before.emptied_s and other.emptied_s:
+        states.append((before.emptied_s, other.emptied_s))
+    return other.first_s >= before.first_s and all(
+        min(its) > max(base) and statistics.median(its) > CLEARLY_WORSE * statistics.median(base)
+        for base, its in states
+    )
 
 
 def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
@@ -147,7 +171,9 @@ def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
 
 
 def gains_of(replays: Sequence[tuple[str, Outcome]], emptied: float = 0.0) -> tuple[Gain, ...]:
-    """Return what each mapping gives, of replays in the order of ``replayed``: each round ends with the baseline.
+    """Return what each mapping gives, of replays in the order of ``replayed``.
+
+    A round ends with the baseline, or with a mapping that needs none after it; one that was cut off does not count.
 
     ``emptied`` is the share of the caches that other regions empty between the region's instances.
     """
@@ -161,13 +187,18 @@ def gains_of(replays: Sequence[tuple[str, Outcome]], emptied: float = 0.0) -> tu
     times: dict[str, list[float]] = {}
     ratios: dict[str, list[float]] = {}
     problems: dict[str, str] = {}
-    before_s = base_s[0]
-    for (mapping, outcome), again in zip(others[::2], others[1::2], strict=False):
-        other_s, after_s = time_of(outcome, emptied), time_of(again[1], emptied)
+    before = first
+    for at, (mapping, other) in enumerate(others):
+        if mapping == baseline:
+            before = other
+            continue
+        after = others[at + 1][1] if others[at + 1 : at + 2] and others[at + 1][0] == baseline else before
+        if after is before and not needs_none_after(before, other):
+            continue
+        other_s, around_s = time_of(other, emptied), math.sqrt(time_of(before, emptied) * time_of(after, emptied))
         times.setdefault(mapping, []).append(other_s)
-        ratios.setdefault(mapping, []).append(math.sqrt(before_s * after_s) / other_s)
-        problems.setdefault(mapping, outcome.problem or again[1].problem)
-        before_s = after_s
+        ratios.setdefault(mapping, []).append(around_s / other_s)
+        problems.setdefault(mapping, other.problem or after.problem)
 
     def bounded(gain: Gain) -> Gain:
         own = [one for label, one in replays if label == gain.mapping and one.times_s and not one.problem]

@@ -17,7 +17,8 @@ class DurationClass(msgspec.Struct, frozen=True):
     """Instances that take about ``mean_s``, and ``share`` of the region's time.
 
     Instance number ``instance``, from 0, was replayed under the mappings of ``gains``, the baseline first, and
-    ``emptied`` is the share of the caches that other regions empty between such instances, 0 to 1.
+    ``emptied`` is the share of the caches that other regions empty between such instances, 0 to 1, and ``undone`` that
+    of what replays find done by the one before, and such instances do.
     """
 
     mean_s: float
@@ -25,6 +26,7 @@ class DurationClass(msgspec.Struct, frozen=True):
     instance: int
     gains: tuple[Gain, ...]
     emptied: float
+    undone: float = 0.0
 
 
 def means_and_shares(replays_s: Sequence[float], asked: AskedRegion) -> tuple[tuple[float, float], ...]:

@@ -63,6 +63,7 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
         problem=problem,
         emptied=sum(one.share * one.emptied for one in classes),
+        undone=sum(one.share * one.undone for one in classes),
         instance_s=instance_s,
         classes=classes if len(classes) > 1 else (),
     )
@@ -90,25 +91,29 @@ def _of_each_class(tried: Sequence[CapturedRegion]) -> tuple[CapturedRegion, ...
         best = of_most_use(own)
         if best is None or not best.replays:
             continue
-        new = len(best.replays) >= FEWEST_REPLAYS and not any(is_like(_warm_s(best), _warm_s(one)) for one in found)
+        new = len(best.replays) >= FEWEST_REPLAYS and not any(
+            is_like(_baseline_s(best), _baseline_s(one)) for one in found
+        )
         if new or not found:
             found.append(best)
     return tuple(found)
 
 
-def _warm_s(captured: CapturedRegion) -> float:
+def _baseline_s(captured: CapturedRegion) -> float:
     """Return what the replays under the baseline take, not a number where there are none."""
-    return gains_of(_outcomes(captured))[0].time_s or math.nan
+    replays = _outcomes(captured)
+    return gains_of(replays, _emptied(replays, captured.asked.mean_s))[0].time_s or math.nan
 
 
 def _classes(captured: Sequence[CapturedRegion]) -> tuple[DurationClass, ...]:
     """Return what the replays say of each class of durations."""
     found = []
-    known = means_and_shares([_warm_s(one) for one in captured], captured[-1].asked) if captured else ()
+    known = means_and_shares([_baseline_s(one) for one in captured], captured[-1].asked) if captured else ()
     for one, (mean_s, share) in zip(captured, known, strict=True):
         replays = _outcomes(one)
         emptied = _emptied(replays, mean_s)
-        found.append(DurationClass(mean_s, share, one.asked.instance, gains_of(replays, emptied), emptied))
+        parts = min(emptied, 1.0), max(emptied - 1.0, 0.0)
+        found.append(DurationClass(mean_s, share, one.asked.instance, gains_of(replays, emptied), *parts))
     return tuple(found)
 
 

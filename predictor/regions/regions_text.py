@@ -46,9 +46,17 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
 
 
 def class_lines(answer: ReplayedRegions) -> Iterator[str]:
-    """Return a line for each region whose instances differ: what those of each length gain from its best mapping."""
+    """Return a line for each region whose instances differ: what those of each length gain from its best mapping.
+
+    And one for each whose replays do less than its instances.
+    """
     for region in answer.regions:
         best = region.best
+        if region.undone >= _SEEN:
+            yield (
+                f"a replay of {region_name(region)} finds done what the one before it did: its times are "
+                f"{region.undone:.0%} on the way to those of first replays"
+            )
         if not region.classes or best is None:
             continue
         sides = []

@@ -19,7 +19,8 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     baseline over the mean instance's: far from 1 where instances differ. ``emptied`` is the share of the caches that
     other regions empty between its instances, 0 to 1, by the mean ``instance_s`` of those that the replayed one stands
     for. Where its instances differ, ``classes`` has an instance of each class of durations that was replayed, the first
-    one first, and the other fields are those of all together, by their shares of the time.
+    one first, and the other fields are those of all together, by their shares of the time. ``undone`` is the share of
+    what replays find done, as a graph's nodes that are visited, and instances do: it is known from the first replay.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     emptied: float = 0.0
     instance_s: float | None = None
     classes: tuple[DurationClass, ...] = ()
+    undone: float = 0.0
 
     @property
     def is_unlike(self) -> bool:

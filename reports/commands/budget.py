@@ -7,7 +7,7 @@ import click
 
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
-from numapredict.predictor.evaluation.evaluation_options import DATASETS, JOBS
+from numapredict.predictor.evaluation.evaluation_options import DATASETS, JOBS, SCHEDULER
 from numapredict.reports.report_options import figure_option
 
 log = logging.getLogger(__name__)
@@ -20,13 +20,15 @@ log = logging.getLogger(__name__)
 )
 @DATASETS
 @JOBS
+@SCHEDULER
 @figure_option("budget")
 @JSON
-def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
+def budget(datasets: tuple[str, ...], jobs: int, scheduler: str | None, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
     with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.budget_curve import budget_curve
+        from numapredict.predictor.evaluation.dask_scheduler import on_scheduler
         from numapredict.predictor.learning.datasets import open_datasets
         from numapredict.predictor.learning.learning import options_of
         from numapredict.predictor.learning.train import default_of
@@ -37,7 +39,8 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     format_of(output)
     opened = open_datasets(tuple(dict.fromkeys(datasets)))
     options = [options_of(None, None, dataset) for dataset in opened]
-    curves = [budget_curve(dataset, each, jobs=jobs) for dataset, each in zip(opened, options, strict=True)]
+    with on_scheduler(scheduler, jobs) as at_a_time:
+        curves = [budget_curve(dataset, each, jobs=at_a_time) for dataset, each in zip(opened, options, strict=True)]
     origins = [
         origin_of(dataset, default_of(dataset, each).label) for dataset, each in zip(opened, options, strict=True)
     ]

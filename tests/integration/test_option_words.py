@@ -8,7 +8,7 @@ import pytest
 
 VALUES = {
     *("FILE", "FOLDER", "NAME", "NAME|FILE", "NAME|FOLDER", "LABEL", "COMMAND", "N", "RUNS", "SECONDS"),
-    *("RUNS|SHARE|TIME", "SHARE", "TIME", "COL", "COL[,COL]", "COL=VALUE"),
+    *("RUNS|SHARE|TIME", "SHARE", "TIME", "COL", "COL[,COL]", "COL=VALUE", "FOLDER|URL", "ADDRESS"),
 }
 """What help calls the value of an option, besides a choice of words."""
 

@@ -86,7 +86,9 @@ def test_a_program_ends_as_without_it_and_its_regions_are_answered(words: str, s
         whole = next(region for region in captured if not region["gains"][0]["problem"])
         assert len(whole["gains"]) > 1
         base = whole["gains"][0]
-        assert base["emptied_s"] >= base["time_s"] >= base["warm_s"] > 0
+        assert base["emptied_s"] >= base["warm_s"] > 0
+        assert base["time_s"] >= base["warm_s"]
+        assert base["time_s"] <= base["emptied_s"] or whole["undone"] > 0
         assert base["time_s"] > base["warm_s"] or not whole["emptied"] or base["emptied_s"] == base["warm_s"]
         own_s = whole["time_s"] / whole["count"]
         if len(answer["regions"]) == 1:
@@ -107,9 +109,13 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
 
 
 def test_of_instances_that_differ_one_of_each_length_is_replayed(shapes: Path, tmp_path: Path) -> None:
-    done, answer = asked(tmp_path, str(shapes), "levels")
-    (region,) = answer["regions"]
+    for _ in range(4):  # a busy computer may interrupt all tries at one length
+        done, answer = asked(tmp_path, str(shapes), "levels")
+        (region,) = answer["regions"]
+        if len(region["classes"]) > 1:
+            break
     classes = sorted(region["classes"], key=lambda one: -one["mean_s"])
+    assert len(classes) > 1, answer
     long, short = classes[0], classes[-1]
     assert long["instance"] % 8 == 5, answer
     assert short["instance"] % 8 != 5

@@ -81,6 +81,14 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
         text->end += length;
 }
 
+/* The head of each block: the process, and the rank that it is. */
+static void say_process(struct text *text) {
+    const struct rank *rank = &settings()->rank;
+    say(text, "numaplace-map 1 %d\n", (int)getpid());
+    if (rank->count)
+        say(text, "rank %u %u\n", rank->number, rank->count);
+}
+
 /* Append the text to the map in one write, and free its memory. */
 static void close_text(struct text *text) {
     const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -141,7 +149,7 @@ static void write_range(const struct range *range, const char *module, int kind)
     struct text text;
     if (!open_text(&text, TEXT_BYTES))
         return;
-    say(&text, "numaplace-map 1 %d\n", (int)getpid());
+    say_process(&text);
     say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
         range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
     ask(&text, range->start, pages, kind == SEGMENT ? NULL : range);
@@ -230,7 +238,8 @@ static void write_segments(void) {
     struct text text;
     if (!open_text(&text, TEXT_BYTES))
         return;
-    say(&text, "numaplace-map 1 %d\nunseen shared %zu\nunseen private %zu\n", (int)getpid(), shared, others);
+    say_process(&text);
+    say(&text, "unseen shared %zu\nunseen private %zu\n", shared, others);
     close_text(&text);
 }
 
@@ -247,7 +256,7 @@ void verify_all(team_visits for_each_team) {
     verify_thread();
     struct text text;
     if (open_text(&text, TEXT_BYTES)) {
-        say(&text, "numaplace-map 1 %d\n", (int)getpid());
+        say_process(&text);
         if (late)
             say(&text, "late\n");
         if (mapping_budget_refused())

@@ -5,6 +5,7 @@
  * mix:
  *
  *     numaplace-map 1 PID
+ *     rank NUMBER COUNT
  *     late
  *     left RANGES
  *     unplaced
@@ -13,6 +14,8 @@
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
+ *
+ * rank: the process is this rank of so many that share the slots (settings.h); at the head of its blocks.
  *
  * late: the OpenMP runtime was loaded while the program ran; memory from before its first region is not
  * known.
@@ -37,8 +40,8 @@
  * is the node that the library decided on, -1 where the policy leaves it to the kernel.
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
- * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`
- * and `team`.
+ * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
+ * `team` and `rank`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ static const char *const page_policies[] = {PAGE_POLICIES(WORD)};
 
 static struct settings read_once;
 static bool usable;
+static bool share_is_told;
 
 static int digit(char c) {
     if (c >= '0' && c <= '9')
@@ -116,6 +118,15 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
         }
         return false;
     }
+    if (strcmp(key, "ranks") == 0) {
+        const char *at = value;
+        unsigned long ranks = 0;
+        const bool read = number(&at, MOST_SLOTS, &ranks) && *at == '\0';
+        s->ranks = (uint32_t)ranks;
+        return read && ranks > 0;
+    }
+    if (strcmp(key, "launcher") == 0)
+        return (s->launcher = strcmp(value, "1") == 0);
     if (strcmp(key, "work") == 0)
         return (s->work = strcmp(value, "1") == 0);
     const char **path = strcmp(key, "plan") == 0      ? &s->plan
@@ -150,6 +161,84 @@ bool settings_parse(char *text, struct settings *into) {
            (into->pages != PAGES_DATASET || chunks == into->slots);
 }
 
+static bool has(const uint16_t *row, uint32_t count, uint16_t value) {
+    for (uint32_t i = 0; i < count; i++)
+        if (row[i] == value)
+            return true;
+    return false;
+}
+
+/* Whether the page nodes are the homes of the slots. */
+static bool pages_are_at_home(const struct settings *s) {
+    for (uint32_t i = 0; i < s->slots; i++)
+        if (!has(s->node, s->nodes, s->home[i]))
+            return false;
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (!has(s->home, s->slots, s->node[i]))
+            return false;
+    return true;
+}
+
+static void own_page_nodes(struct settings *s) {
+    uint32_t own = 0; /* in the order that they had */
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (has(s->home, s->slots, s->node[i]))
+            s->node[own++] = s->node[i];
+    s->nodes = own;
+    /* One page node: all policies but these are the same (collect/space.py: canonical_form). */
+    if (s->nodes == 1 && s->pages != PAGES_FIRST_TOUCH)
+        s->pages = PAGES_BIND;
+}
+
+void settings_share(struct settings *s, struct rank rank) {
+    s->rank = rank;
+    s->no_place = rank.number >= rank.count;
+    if (s->no_place)
+        return;
+    const bool at_home = pages_are_at_home(s);
+    const uint32_t first = (uint32_t)((uint64_t)rank.number * s->slots / rank.count);
+    uint32_t end = (uint32_t)((uint64_t)(rank.number + 1) * s->slots / rank.count);
+    if (end <= first)
+        end = first + 1;
+    s->slots = end - first;
+    memmove(s->cpu, s->cpu + first, s->slots * sizeof *s->cpu);
+    memmove(s->home, s->home + first, s->slots * sizeof *s->home);
+    memmove(s->chunk, s->chunk + first, s->slots * sizeof *s->chunk);
+    if (at_home)
+        own_page_nodes(s);
+}
+
+/* In place, because it is not longer: the environment's memory is the program's. */
+static bool write_threads(uint32_t all, uint32_t own) {
+    char *text = getenv("OMP_NUM_THREADS"), *rest, digits[16];
+    if (!text || strtoul(text, &rest, 10) != all || rest == text)
+        return false;
+    const int length = snprintf(digits, sizeof digits, "%u", own);
+    if (length <= 0 || length > rest - text)
+        return false;
+    memcpy(text, digits, (size_t)length);
+    memmove(text + length, rest, strlen(rest) + 1);
+    return true;
+}
+
+static bool read_share(struct settings *s) {
+    struct rank rank;
+    const uint32_t all = s->slots;
+    if (s->ranks == 1)
+        return true;
+    if (!rank_read(&rank))
+        return !s->launcher;
+    if (s->ranks)
+        rank.count = s->ranks;
+    if (rank.count == 1 && rank.number == 0)
+        return true;
+    settings_share(s, rank);
+    share_is_told = write_threads(all, s->slots);
+    return true;
+}
+
+bool settings_tell_share(void) { return share_is_told; }
+
 void settings_load(void) {
     const char *text = getenv("NUMAPLACE");
     if (!text || usable)
@@ -161,6 +250,8 @@ void settings_load(void) {
         return;
     memcpy(copy, text, bytes);
     usable = settings_parse(copy, &read_once);
+    if (usable)
+        usable = read_share(&read_once);
 }
 
 const struct settings *settings(void) { return usable ? &read_once : NULL; }

@@ -21,6 +21,14 @@
  *     adapt=PATH      begin with the program as it is, on all of these PUs, and try the mappings of this table (adapt/
  *                     table.h) while it runs; `pages` and `nodes` are those of next touch, when it is asked for
  *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
+ *     ranks=N         so many ranks of a parallel job share the slots; without it as many as a launcher says that it
+ *                     started on this computer (rank.h), and 1 if it says nothing
+ *     launcher=1      the program only starts ranks: what is no rank is left as it is
+ *
+ * Rank r of n has the slots from r * slots / n on, up to those of the next one, and at least one. Where the page nodes
+ * are the homes of all slots, a rank's are those of its own; otherwise all ranks have the same ones. A rank beyond the
+ * last has no slots: it may use all PUs, with first touch, as a process that finds another owner (slot_owner.h).
+ * OMP_NUM_THREADS, where it is the number of all slots, becomes that of the rank's.
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
  * through.
@@ -29,6 +37,7 @@
 #ifndef NUMAPLACE_SETTINGS_H
 #define NUMAPLACE_SETTINGS_H
 
+#include "process/rank.h"
 #include "process/system.h"
 
 #include <stdbool.h>
@@ -62,6 +71,10 @@ struct settings {
     uint16_t node[MOST_NODES];  /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS]; /* dataset: node of each chunk */
     bool work;                  /* the region file lists the work of first instances */
+    bool launcher;              /* what is no rank is left as it is */
+    uint32_t ranks;             /* that share the slots; 0: as many as were started */
+    struct rank rank;           /* whose share this is; count 0: of no rank */
+    bool no_place;              /* a rank beyond the last: without slots */
     const char *plan, *report, *profile, *map, *adapt, *owner; /* NULL if not requested */
 };
 
@@ -78,6 +91,10 @@ static inline bool settings_page_node(const struct settings *s, uint16_t node) {
 }
 /* In the child of a fork: report, profile and map belong to the parent; drop them. */
 void settings_forget_files(void);
+/* Whether OMP_NUM_THREADS was changed to a rank's share, after a runtime may have read it. */
+bool settings_tell_share(void);
+/* Leave the share of a rank. */
+void settings_share(struct settings *s, struct rank rank);
 /* Parse a text; return false, with `into` undefined, if it cannot be read. Paths point into `text`, which is
  * changed. */
 bool settings_parse(char *text, struct settings *into);

@@ -82,8 +82,9 @@ static bool name_it(int file, const struct sockaddr_un *name, socklen_t bytes) {
 /* Return false only where another process has the name. */
 static bool take_name(const char *run, int run_length, const char *level) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "numaplace-%.*s-%.*s",
-                                run_length, run, DIGITS, level);
+    /* Ranks of a job have slots of their own: each has an owner. */
+    const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "numaplace-%.*s-%.*s-%u",
+                                run_length, run, DIGITS, level, settings()->rank.number);
     const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file < 0)
         return true;
@@ -113,6 +114,8 @@ static void write_down(const char *owner, const char *level) {
 
 static bool ask(void) {
     const char *owner = settings()->owner;
+    if (settings()->no_place)
+        return false;
     if (!owner)
         return true;
     const char *level = owner + strlen(owner) - (2 * DIGITS + 1), *holder = level + DIGITS + 1;

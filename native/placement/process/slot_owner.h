@@ -12,6 +12,8 @@
  *
  *     claim=RUN-LEVEL-HOLDER    RUN: hexadecimal; LEVEL and HOLDER: ten digits
  *
+ * The ranks of a job (settings.h) do not compete either: each has slots of its own.
+ *
  * HOLDER is the process that holds the slots above this one, 0 where there is none, and LEVEL is the value of
  * HOLDER at the time it asked: the owner itself asks at that level again after an exec. Without the setting,
  * or without sockets, every process owns the slots.

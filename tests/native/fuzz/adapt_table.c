@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../../../native/placement/adapt/next_trial.c"
 #include "../../../native/placement/adapt/table.c"
+#include "../../../native/placement/process/rank.c"
 #include "../../../native/placement/process/settings.c"
 #include "system_memory.h"
 

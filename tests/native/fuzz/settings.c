@@ -1,6 +1,7 @@
 /* settings.c: the variable NUMAPLACE. */
 #define _GNU_SOURCE
 #include "../../../native/placement/process/settings.c"
+#include "../../../native/placement/process/rank.c"
 #include "system_memory.h"
 
 static void check(const struct settings *s) {

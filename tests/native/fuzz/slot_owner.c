@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../../../native/placement/process/slot_owner.c"
 
+#include "../../../native/placement/process/rank.c"
 #include "../../../native/placement/process/settings.c"
 #include "system_memory.h"
 

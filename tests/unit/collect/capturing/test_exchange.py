@@ -33,7 +33,7 @@ PROGRAM = """
 #include <string.h>
 int main(void) {
     struct question q = {1, 2, 3, 4, 5, 6, 7, 1, 1, 0, {{8, 9000}, {10}}, "some/module"};
-    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 90, 2, 1, 4, {5000, 6000}, {7000}};
+    struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 3000, 90, 2, 1, 4, {5000, 6000}, {7000}};
     struct job j;
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
@@ -41,9 +41,9 @@ int main(void) {
         return j.answer == GO_ON ? 10 : j.answer == TRY_ANOTHER ? 11 : 12;
     fwrite(&q, sizeof q, 1, stdout);
     fwrite(&o, sizeof o, 1, stdout);
-    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu", j.answer, j.threads, j.copies, j.nodes,
+    fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu %lu", j.answer, j.threads, j.copies, j.nodes,
             j.replays, j.limit_ms, j.cpu[0], j.cpu[j.threads - 1], j.node[0], j.node[1],
-            (unsigned long)j.fill_bytes);
+            (unsigned long)j.fill_bytes, (unsigned long)j.enough_ns);
     return 0;
 }
 """
@@ -56,10 +56,12 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     source.write_text(PROGRAM)
     subprocess.run([GCC, "-Wall", "-Werror", "-I", HEADER.parent, "-o", program, source], check=True)
     placement = resolve(parse_label("6x2-scatter-interleave"), TOPOLOGY)
-    done = subprocess.run([program], input=job_packet(placement, 3, 1.5), capture_output=True, check=True)
+    done = subprocess.run(
+        [program], input=job_packet(placement, 3, 1.5, enough_s=2e-6), capture_output=True, check=True
+    )
     nodes = placement.os_page_nodes
     cpus, fill = f"{placement.pus[0]} {placement.pus[5]}", fill_bytes(placement)
-    assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill}"
+    assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill} 2000"
     for answer, code in ((go_on_packet(), 10), (go_on_packet(another=True), 11)):
         assert subprocess.run([program], input=answer, check=False).returncode == code
     question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
@@ -78,6 +80,7 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     assert (found.team, found.pages, found.astray, found.awake) == (7, 90, 2, 4)
     assert found.fork_s == pytest.approx(1e-6)
     assert found.copy_s == pytest.approx(2e-6)
+    assert found.first_s == pytest.approx(3e-6)
     assert "makes the system call" in found.problem
 
 
@@ -114,7 +117,7 @@ def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) ->
 
 
 def test_a_replay_with_its_pages_elsewhere_is_none() -> None:
-    head = struct.pack("=IiIIQQ", 1, 0, 1, 8, 0, 0)
+    head = struct.pack("=IiIIQQQ", 1, 0, 1, 8, 0, 0, 0)
     assert not outcome_of(head + struct.pack("=QQII16Q", 100, 5, 0, 0, *range(16))).problem  # type: ignore[union-attr]
     found = outcome_of(head + struct.pack("=QQII16Q", 100, 6, 0, 0, *range(16)))
     assert found is not None

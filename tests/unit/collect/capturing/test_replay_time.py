@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import pytest
 
 from numapredict.collect.capturing.exchange import Outcome
@@ -22,6 +23,17 @@ def test_a_time_lies_between_the_medians_of_both() -> None:
 def test_the_run_s_own_mean_says_which_share_of_the_caches_is_emptied(own_s: float, share: float) -> None:
     assert emptied_share([BOTH], own_s) == pytest.approx(share)
     assert emptied_share([BOTH, BOTH, Outcome((), problem="it took too long")], own_s) == pytest.approx(share)
+
+
+def test_beyond_emptied_caches_the_first_replay_counts() -> None:
+    """A replay may find done what the one before it did."""
+    first = msgspec.structs.replace(BOTH, first_s=3.9)
+    shares = [emptied_share([first, first], own_s) for own_s in (1.95, 2.9, 3.4, 3.9, 9.0)]
+    assert shares == pytest.approx([0.5, 1.0, 1.5, 2.0, 2.0])
+    assert [time_of(first, share) for share in shares] == pytest.approx([1.95, 2.9, 3.4, 3.9, 3.9])
+    alike = Outcome((1.0,), emptied_s=(1.0,), first_s=2.0)
+    assert time_of(alike, emptied_share([alike], 1.5)) == pytest.approx(1.5)
+    assert emptied_share([msgspec.structs.replace(alike, first_s=1.01)], 1.5) == 0
 
 
 def test_without_replays_after_emptied_caches_or_without_a_difference_none_is() -> None:

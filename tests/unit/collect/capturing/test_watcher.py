@@ -1,6 +1,7 @@
 """The watching process, spoken to as the library speaks."""
 
 import socket
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def question(
 
 def outcome(state: int = 1, emptied: int = 0) -> bytes:
     return exchange._OUTCOME.pack(
-        state, 0, 3, 8, 1, 1, 1, 0, emptied, 0, *([1_000_000] * 3), *([0] * 5), *([2_000_000] * 3), *([0] * 5)
+        state, 0, 3, 8, 1, 1, 0, 1, 0, emptied, 0, *([1_000_000] * 3), *([0] * 5), *([2_000_000] * 3), *([0] * 5)
     )
 
 
@@ -50,9 +51,14 @@ def asked(client: socket.socket, packet: bytes) -> bytes:
 
 
 def is_job(answer: bytes, placement: Placement, emptying: bool = True) -> bool:
-    """Return whether an answer is a job of a placement, whatever its time limit."""
+    """Return whether an answer is a job of a placement, whatever its time limit and what makes emptying needless."""
     whole = job_packet(placement, 3, 0, emptying)
-    return answer[:20] == whole[:20] and answer[24:] == whole[24:]
+    return answer[:20] == whole[:20] and answer[24:32] == whole[24:32] and answer[40:] == whole[40:]
+
+
+def enough_s(answer: bytes) -> float:
+    """Return how long the baseline's replays are if there is no need to empty caches."""
+    return float(int.from_bytes(answer[32:40], sys.byteorder)) * 1e-9
 
 
 def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
@@ -75,8 +81,12 @@ def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("mean_ns", "emptying"), [(1_000_000, False), (1_020_000, False), (1_300_000, True)])
 def test_caches_are_emptied_as_long_as_it_says_something(mean_ns: int, emptying: bool, tmp_path: Path) -> None:
     with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
-        assert is_job(asked(client, question(16, mean_ns=mean_ns)), PLACEMENTS[0])
-        assert is_job(asked(client, outcome(emptied=3)), PLACEMENTS[1], emptying)
+        first = asked(client, question(16, mean_ns=mean_ns))
+        assert is_job(first, PLACEMENTS[0])
+        assert enough_s(first) == pytest.approx(mean_ns * 1e-9 / 1.03, rel=1e-5)
+        second = asked(client, outcome(emptied=3))
+        assert is_job(second, PLACEMENTS[1], emptying)
+        assert enough_s(second) > 1e9
     assert watcher.found[0].replays[0].outcome.emptied_s == (2e-3, 2e-3, 2e-3)
 
 

@@ -1,3 +1,4 @@
+import itertools
 import os
 import shutil
 import subprocess
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numapredict.collect.host.tasks import tasks_here
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import resolve
+from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.preload import (
     PlacementFiles,
     escaped,
@@ -17,6 +20,7 @@ from numapredict.collect.placing.preload import (
     preload_environment,
     settings_text,
 )
+from numapredict.collect.rank_share import RanksPer, os_page_nodes_of, shared, slots_of
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from tests.samples import topology_of
@@ -62,6 +66,9 @@ int main(void)
     path("report", s->report);
     path("profile", s->profile);
     path("map", s->map);
+    const char *threads = getenv("OMP_NUM_THREADS");
+    printf("threads %s\n", threads ? threads : "");
+    printf("placed %d\n", !s->no_place);
     return 0;
 }
 """
@@ -139,7 +146,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("gcc is not installed")
     folder = tmp_path_factory.mktemp("reader")
     (folder / "reader.c").write_text(READER)
-    sources = [folder / "reader.c", PLACEMENT / "process" / "settings.c", PLACEMENT / "process" / "system.c"]
+    sources = [folder / "reader.c", *(PLACEMENT / "process" / name for name in ("rank.c", "settings.c", "system.c"))]
     command = [GCC, "-std=gnu11", "-I", PLACEMENT, "-o", folder / "reader", *sources]
     subprocess.run(command, check=True)
     return folder / "reader"
@@ -170,6 +177,58 @@ def test_a_claim_of_another_form_leaves_the_library_idle(reader: Path, claim: st
     assert subprocess.run([reader], env={"NUMAPLACE": text}, capture_output=True, check=False).returncode == 0
     idle = subprocess.run([reader], env={"NUMAPLACE": f"{text};claim={claim}"}, capture_output=True, check=False)
     assert idle.returncode == 1
+
+
+def ranked(launcher: str, rank: int, ranks: int) -> dict[str, str]:
+    """Return the variables of a rank under a launcher."""
+    return {
+        "openmpi": {"OMPI_COMM_WORLD_LOCAL_SIZE": f"{ranks}", "OMPI_COMM_WORLD_LOCAL_RANK": f"{rank}"},
+        "hydra": {"MPI_LOCALNRANKS": f"{ranks}", "MPI_LOCALRANKID": f"{rank}"},
+        "srun": {
+            "SLURM_STEP_ID": "0",
+            "SLURM_NODEID": "3",
+            "SLURM_STEP_TASKS_PER_NODE": f"9(x2),7,{ranks}(x2)",
+            "SLURM_LOCALID": f"{rank}",
+        },
+        "flux": {"FLUX_TASK_LOCAL_ID": f"{rank}", "FLUX_JOB_SIZE": f"{2 * ranks}", "FLUX_JOB_NNODES": "2"},
+        "mpirun under srun": {
+            "SLURM_STEP_ID": "0",
+            "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
+            "SLURM_LOCALID": "0",
+            "OMPI_COMM_WORLD_LOCAL_SIZE": f"{ranks}",
+            "OMPI_COMM_WORLD_LOCAL_RANK": f"{rank}",
+        },
+    }[launcher]
+
+
+@pytest.mark.parametrize("launcher", ["openmpi", "hydra", "srun", "flux", "mpirun under srun"])
+def test_a_rank_reads_its_share(reader: Path, launcher: str) -> None:
+    topology = shape([4, 4, 4, 4], memory=[1, 1, 0, 1])
+    for mapping, ranks in zip(full_space(topology), itertools.cycle((2, 3, 4, 5))):
+        placement = resolve(mapping, topology)
+        rank = mapping.threads % ranks
+        variables = ranked(launcher, rank, ranks)
+        here = tasks_here(variables)
+        assert here is not None
+        assert (here.rank, here.count) == (rank, ranks)
+        environment = preload_environment({"OMP_NUM_THREADS": "1,2"}, placement, "/nowhere.so")
+        done = subprocess.run([reader], env=environment | variables, capture_output=True, text=True, check=True)
+        found = {line.split(" ")[0]: line.split(" ")[1:] for line in done.stdout.splitlines()}
+        slots = slots_of(placement, rank, ranks)
+        assert found["cpus"] == [str(slot.pu) for slot in slots], mapping
+        assert found["threads"] == [f"{len(slots)},2"]
+        assert {int(node) for node in found["nodes"]} == set(os_page_nodes_of(applied(placement), rank, ranks)), mapping
+
+
+def test_only_ranks_with_a_place_are_placed(reader: Path) -> None:
+    placement = shared(resolve(parse_label("4x2-contiguous-first-touch"), TOPOLOGY), RanksPer(1, "node"))
+    environment = preload_environment({}, placement, "/nowhere.so")
+    launcher = subprocess.run([reader], env=environment, capture_output=True, check=False)
+    assert launcher.returncode == 1
+    for rank, threads, placed in ((1, 2, 1), (2, 4, 0)):
+        variables = ranked("openmpi", rank, 3)
+        done = subprocess.run([reader], env=environment | variables, capture_output=True, text=True, check=True)
+        assert done.stdout.endswith(f"threads {threads}\nplaced {placed}\n")
 
 
 def check_read(found: dict[str, list[str]], mapping: Mapping, topology: Topology) -> None:

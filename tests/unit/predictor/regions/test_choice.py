@@ -1,6 +1,7 @@
 """Which mappings a region is replayed under, and what is made of the times."""
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterable
 
@@ -17,6 +18,7 @@ from numapredict.predictor.regions.choice import (
     MANY,
     Gain,
     gains_of,
+    needs_none_after,
     of_most_use,
     replayed,
 )
@@ -175,6 +177,22 @@ def test_a_gain_is_over_the_baseline_before_and_after() -> None:
     assert not gain.is_sure
 
 
+def test_the_baseline_is_not_replayed_after_what_is_clearly_worse() -> None:
+    def outcome(label: str, _: int) -> Outcome:
+        time_s = {HALF: 1.5, SPREAD: 1.2}.get(label, 1.0)
+        return Outcome((time_s, time_s * 1.01), 8) if label != BOUND else Outcome((), problem="it ended by SIGSEGV")
+
+    made = replays(outcome)
+    after = {one: other for one, other in itertools.pairwise(labels(made)) if one != BASELINE}
+    assert after.pop(SPREAD) == BASELINE  # it might be the computer
+    assert BASELINE not in after.values()
+    gains = {gain.mapping: gain for gain in gains_of(made)}
+    assert (gains[HALF].speedup, gains[SPREAD].speedup) == (pytest.approx(1 / 1.5), pytest.approx(1 / 1.2))
+    assert gains[BOUND].problem == "it ended by SIGSEGV"
+    cold = [msgspec.structs.replace(one, emptied_s=(3.0,)) for one in (outcome(BASELINE, 0), outcome(HALF, 0))]
+    assert not needs_none_after(*cold)  # with empty caches it is as good
+
+
 def test_a_gain_is_of_instances_whose_caches_other_regions_empty() -> None:
     made = [
         (label, msgspec.structs.replace(took(warm_s), emptied_s=(cold_s,)))
@@ -221,7 +239,7 @@ def test_there_are_only_so_many_candidates() -> None:
             label = choices.send(took(1.0 if label == many[0].label else math.pi)).mapping.label
         except StopIteration:
             break
-    assert len(asked) == 1 + 2 * CANDIDATES
+    assert len(asked) == 1 + CANDIDATES  # all are clearly worse
 
 
 def test_of_the_instances_tried_the_one_most_like_the_others_is_of_most_use_if_other_mappings_were_replayed() -> None:

@@ -61,9 +61,10 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
 def test_what_instances_of_each_length_gain_is_said() -> None:
     long = DurationClass(2.0, 0.8, 4, (BASE, SURE), 0.0)
     short = DurationClass(0.01, 0.2, 5, (BASE, Gain(HALF, 0.02, 0.5, 0.5, 3)), 0.0)
-    region = msgspec.structs.replace(ANSWER.regions[0], classes=(long, short))
+    region = msgspec.structs.replace(ANSWER.regions[0], classes=(long, short), undone=0.3)
     text = " ".join(words(msgspec.structs.replace(ANSWER, regions=(region,))).split())
     assert f"differ, under {HALF}: 2.00 s (80% of its time, 2.00x), 10.00 ms (20% of its time, 0.50x)" in text
+    assert "finds done what the one before it did: its times are 30% on the way to those of first replays" in text
 
 
 def test_a_replay_unlike_the_run_is_said_to_be() -> None:

@@ -86,7 +86,7 @@ def test_the_command_learns_what_can_be_read_and_names_the_rest(tmp_path: Path) 
     write_dataset(called("two", dataset), tmp_path / "two")
     data = {"NUMAPREDICT_DATA": str(tmp_path / "data")}
     store = str(tmp_path / "store")
-    shared = numapredict("collect", "share", str(tmp_path / "one"), str(tmp_path / "two"), "--into", store, "--json")
+    shared = numapredict("collect", "share", str(tmp_path / "one"), str(tmp_path / "two"), "--store", store, "--json")
     assert [each["added"] for each in json.loads(shared.stdout)["datasets"]] == [True, True]
     (tmp_path / "store" / "stray").touch()
     done = numapredict("train", "--fleet", store, "--held-out", "--json", **data)

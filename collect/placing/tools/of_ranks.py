@@ -1,0 +1,47 @@
+"""`mpirun` and `slurm` for ranks that share a mapping: the launcher's own command, with each rank's place in it; pure.
+
+mpirun(1) of Open MPI and mpiexec of MPICH both take contexts with `:` between them, here one a rank: numactl and OMP_*
+place it, and the launcher binds nothing. srun(1) takes a mask for each task in their order; it has no way to give each
+task variables of its own, so that threads of a rank are in the order of its cores, with pages by first touch.
+"""
+
+from numapredict.collect.page_policy import EXPRESSIBLE
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.command import applied, launch, left_to_first_touch, nearest_expressible, run_words
+from numapredict.collect.program import Program
+from numapredict.collect.rank_share import share_of
+from numapredict.collect.terminal.printable import command_line
+from numapredict.native.errors import UnsupportedMappingError
+
+
+def mpirun_of_ranks(placement: Placement, label: str, program: Program) -> tuple[str, str]:
+    """Return the command of mpirun, and what it does not apply, empty where nothing."""
+    contexts, doubt = [], ""
+    for rank in range(placement.ranks):
+        share = applied(share_of(placement, rank, placement.ranks))
+        if share.mapping.page_policy not in EXPRESSIBLE:
+            share = resolve(nearest_expressible(share.mapping), share.topology)
+            doubt = f"numactl cannot express {placement.mapping.pages}: this command uses {share.mapping.pages} instead"
+        placed = launch(share)
+        variables = (f"{name}={value}" for name, value in placed.environment)
+        contexts.append(command_line(("-n", "1", "env", *variables, *placed.numactl, *program.command)))
+    exact = f"; exact: {run_words(label)}mpirun -n {placement.ranks} {command_line(program.command)}" if doubt else ""
+    return "mpirun --bind-to none " + " : ".join(contexts), doubt + exact
+
+
+def srun_of_ranks(placement: Placement, label: str, program: Program, *, inside: bool) -> str:
+    """Return the command of srun, ``inside`` an allocation; raise UnsupportedMappingError where it cannot apply it."""
+    shares = [share_of(placement, rank, placement.ranks) for rank in range(placement.ranks)]
+    exact = f"use --emit mpirun, or {run_words(label)}srun --ntasks={placement.ranks} {command_line(program.command)}"
+    if any(list(share.pus) != sorted(share.pus) for share in shares):
+        raise UnsupportedMappingError(f"srun cannot put the threads of a rank in the order of {label}: {exact}")
+    if not all(left_to_first_touch(applied(share)) for share in shares):
+        raise UnsupportedMappingError(f"srun cannot express {placement.mapping.pages} for ranks: {exact}")
+    masks = ",".join(f"{sum(1 << pu for pu in share.pus):#x}" for share in shares)
+    kind = "threads" if placement.mapping.threads_per_core > 1 else "cores"
+    variables = f"OMP_NUM_THREADS={len(shares[0].pus)} OMP_PLACES={kind} OMP_PROC_BIND=close OMP_DYNAMIC=false"
+    words: tuple[str, ...] = ("srun", "--nodes=1", f"--ntasks={placement.ranks}", "--export=ALL")
+    if not inside:  # else each task would get one CPU
+        pus = sum(len(core.pus) for node in placement.topology.nodes for core in node.cores)
+        words += ("--exclusive", f"--cpus-per-task={pus // placement.ranks}")
+    return f"{variables} {command_line((*words, f'--cpu-bind=mask_cpu:{masks}', '--mem-bind=none', *program.command))}"
