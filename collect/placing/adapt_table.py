@@ -68,7 +68,8 @@ class AdaptTable(msgspec.Struct, frozen=True, kw_only=True):
 
     ``columns``: the mappings but the baseline, which is column 0, and the number of each one's placement of pages, 0
     where the program left them; ``known``: each known program's weight and its gains.
-    ``start`` is the column to begin with, ``closed`` those never to be tried.
+    ``start`` is the column to begin with, ``closed`` those never to be tried. ``crowded_only``: nothing is tried but to
+    spread pages that are all on one node.
     """
 
     share: float
@@ -77,6 +78,7 @@ class AdaptTable(msgspec.Struct, frozen=True, kw_only=True):
     known: tuple[tuple[float, tuple[float, ...]], ...]
     start: int = 0
     closed: tuple[int, ...] = ()
+    crowded_only: bool = False
 
 
 def write_table(table: AdaptTable, base: Placement, path: Path) -> None:
@@ -92,6 +94,8 @@ def _lines(table: AdaptTable, base: Placement) -> Iterator[str]:
     yield f"start {table.start}"
     for column in table.closed:
         yield f"close {column}"
+    if table.crowded_only:
+        yield "crowded 1"
     for placement, place in table.columns:
         policy, nodes = placement.mapping.page_policy, placement.os_page_nodes
         words = [number_list([slot[pu] for pu in placement.pus])]

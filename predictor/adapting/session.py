@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.binding import threads_asked
+from numapredict.collect.host.environment import memory_settings
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
@@ -184,6 +185,7 @@ def _columns(request: Request, topology: Topology, kept: Kept) -> Columns:
         ),
         start=names.index(wanted) if wanted in names[1:] else 0,
         closed=tuple(column for column, name in enumerate(names) if name in rejected),
+        crowded_only=dict(memory_settings())["numa_balancing"] not in ("off", "not in this kernel"),
     )
     return Columns(tuple(names[1:]), table)
 

@@ -16,7 +16,7 @@
 static const float gain[] = {0, 1, 0.25f, 0, -1, 0.25f};
 static const float weight[] = {0.75f, 0.25f};
 static const struct known_gains known = {2, COLUMNS, gain, weight};
-static const struct limits limits = {1000 * MS, 0.05};
+static const struct limits limits = {1000 * MS, 0.05, false};
 static struct decision d;
 static uint64_t now;
 static uint32_t has, changes, parts;
@@ -103,6 +103,19 @@ static void crowded_pages_are_spread_first(void) {
             MUST(decision_column(&d) == 0 || d.tried);
         }
         MUST(d.last.outcome == OUTCOME_KEPT && d.last.column == (crowded ? 2 : 1));
+    }
+}
+
+static void nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    for (int crowded = 0; crowded < 2; crowded++) {
+        begin(0);
+        d.limits.crowded_only = true;
+        d.crowded = crowded;
+        d.spreads[2] = true;
+        for (int n = 0; n < 20000 && d.stage != STAGE_SETTLED; n++)
+            step(time, 1, 40);
+        MUST(d.tried == (uint32_t)crowded && has == (crowded ? 2 : 0));
     }
 }
 
@@ -207,6 +220,7 @@ int main(void) {
     a_loss_is_left_within_the_budget_and_never_tried_again();
     pages_that_are_no_gain_move_back_after_the_first_part();
     crowded_pages_are_spread_first();
+    nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages();
     moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
     looks_become_rarer_as_time_passes();
     instances_of_several_sizes_are_compared_by_whole_steps();

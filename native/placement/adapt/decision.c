@@ -56,7 +56,7 @@ static double budget_left(const struct decision *d, uint64_t now_ns) { return le
 
 /* The baseline is a trial again where the steps are others than those for which it was left. */
 static struct next_trial following(struct decision *d) {
-    if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0]) {
+    if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0] && !d->limits.crowded_only) {
         d->obvious = false;
         return (struct next_trial){0, 1, 0.2, 0.2};
     }
@@ -75,7 +75,7 @@ static struct next_trial following(struct decision *d) {
         d->next.risk = SMALL_RISK / RISKS;
         d->obvious = d->next.column >= 0;
     }
-    if (d->next.column < 0)
+    if (d->next.column < 0 && !d->limits.crowded_only)
         d->next = next_trial(d->known, &d->trials, d->wanted, d->closed);
     return d->next;
 }

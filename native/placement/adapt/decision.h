@@ -22,7 +22,8 @@
  *   - A kept mapping is watched for twice as many steps: if it was no gain after all, the program goes back,
  * once.
  *   - What was tried is never tried again; what was interrupted twice neither.
- *   - Where all pages are on one node and the threads on several, what spreads them is tried first.
+ *   - Where all pages are on one node and the threads on several, what spreads them is tried first; with
+ * `crowded_only` nothing else is.
  *   - If the program's steps become others, its gains are unknown: the baseline may be tried again then,
  * first.
  */
@@ -62,6 +63,7 @@ enum stage {
 struct limits {
     uint64_t quiet_ns;
     double share;
+    bool crowded_only; /* nothing is tried but what spreads crowded pages */
 };
 
 /* What became of a trial. */

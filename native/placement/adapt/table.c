@@ -103,6 +103,8 @@ static bool add_line(char *line, uint32_t slots, struct table *t, float *gain, f
         t->limits.quiet_ns = value;
     else if (strcmp(word, "start") == 0 && value < MOST_COLUMNS)
         t->start = (uint32_t)value;
+    else if (strcmp(word, "crowded") == 0 && value == 1)
+        t->limits.crowded_only = true;
     else if (strcmp(word, "close") == 0 && value < MOST_COLUMNS)
         t->closed[value] = true;
     else

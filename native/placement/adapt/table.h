@@ -7,6 +7,7 @@
  *     quiet NS              without any trial, from the start
  *     start COLUMN          the column to begin with; 0 is the program as it is
  *     close COLUMN          never try it
+ *     crowded 1             nothing is tried but to spread pages that are all on one node
  *     column PAGES PLACE SLOTS NODES [CHUNKS]
  *     known WEIGHT GAIN...
  *

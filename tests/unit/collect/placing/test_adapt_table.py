@@ -31,6 +31,14 @@ def test_columns_name_slots_of_all_pus_and_os_nodes(tmp_path: Path) -> None:
     assert lines[8:] == ["known 500000000 0 4096 -131072 2048"] * 2
 
 
+def test_where_the_kernel_moves_pages_the_table_says_so(tmp_path: Path) -> None:
+    column = (resolve(parse_label("32x4-contiguous-interleave"), four_by_eight()), 1)
+    for wanted in (True, False):
+        table = AdaptTable(share=0.02, quiet_s=1, columns=(column,), known=((1.0, (0, 1)),), crowded_only=wanted)
+        write_table(table, BASE, tmp_path / "table")
+        assert ("crowded 1" in (tmp_path / "table").read_text().splitlines()) is wanted
+
+
 def test_what_was_done_is_read_even_without_an_end(tmp_path: Path) -> None:
     path = tmp_path / "result"
     path.write_text("steps 4 2000000\ntried 1 0 1 4096 1000000 2000000000 3\ntried 2 1 3 -2048 5000000 3000000000 1\n")
