@@ -120,6 +120,7 @@ def test_the_kernel_may_patch_itself_while_all_cpus_run(machine: ServedMachine) 
     assert said(machine, script) == [0]
 
 
+@pytest.mark.long
 def test_three_programs_are_faster_where_their_memory_is_near(machine: ServedMachine) -> None:
     tiny = ("--size", "tiny", "--init", "serial", "--iterations")
     programs = (

@@ -327,7 +327,7 @@ class TestFigures:
     def test_measured_figures_of_today_are_the_same(self) -> None:
         assert measured.measured("lpd48core") == self.MEASURED["lpd48core"]
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_an_evaluation_of_today_finds_the_same(self) -> None:
         (today,) = evaluate_datasets(("broadwell-2x10",)).datasets
         assert judged(today).row == self.GOLDEN["broadwell-2x10"].row

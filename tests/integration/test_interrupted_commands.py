@@ -123,7 +123,10 @@ def test_a_prediction_on_this_computer_keeps_nothing(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("jobs", "group"), [("1", True), ("2", True), ("2", False)])
+@pytest.mark.parametrize(
+    ("jobs", "group"),
+    [("1", True), pytest.param("2", True, marks=pytest.mark.long), pytest.param("2", False, marks=pytest.mark.long)],
+)
 def test_an_evaluation_keeps_its_folds(tmp_path: Path, jobs: str, group: bool) -> None:
     write_dataset(planted_dataset(8), tmp_path / "data")
 

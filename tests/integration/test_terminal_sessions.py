@@ -149,7 +149,7 @@ def test_learning_shows_how_far_it_is_and_clears_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_modelled_probe_shows_the_time_left_of_its_bound(tmp_path: Path) -> None:
     program = tmp_path / "heat"
     source = str(ROOT / "examples" / "heat.c")

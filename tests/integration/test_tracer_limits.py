@@ -230,7 +230,7 @@ def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiler", [GCC, CLANG])
+@pytest.mark.parametrize("compiler", [pytest.param(GCC, marks=pytest.mark.long), CLANG])
 def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(compiler: str, tmp_path: Path) -> None:
     program = build("outliving.c", tmp_path, compiler)
     for _ in range(5):  # a busy computer may slow some steps of the native run, which then are not alike

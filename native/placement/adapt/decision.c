@@ -1,7 +1,8 @@
 /* decision.c: the state machine of decision.h. */
 #include "adapt/decision.h"
 
-#include <math.h>
+#include "adapt/arithmetic.h"
+
 #include <string.h>
 
 #define LEAST_STEPS 3
@@ -21,7 +22,7 @@
 #define LEAST_RISK 0.5 /* or by so much longer */
 
 static uint32_t steps_wanted(double step_ns) {
-    const double count = ceil(TIMED_NS / fmax(step_ns, 1));
+    const double count = rounded_up(TIMED_NS / larger(step_ns, 1));
     return count < LEAST_STEPS ? LEAST_STEPS : count > MOST_STEPS ? MOST_STEPS : (uint32_t)count;
 }
 
@@ -49,7 +50,7 @@ void decision_close(struct decision *d, uint32_t column) { d->closed[column] = t
 /* What trials may still cost, if they may have lost this part of the share. */
 static double left_of(const struct decision *d, double loss_part, uint64_t now_ns) {
     const double share = d->limits.share * (double)(now_ns - d->start_ns);
-    return fmin(share, loss_part * share + d->saved_ns) - d->spent_ns;
+    return smaller(share, loss_part * share + d->saved_ns) - d->spent_ns;
 }
 
 static double budget_left(const struct decision *d, uint64_t now_ns) { return left_of(d, LOSS_PART, now_ns); }
@@ -84,7 +85,7 @@ static struct next_trial following(struct decision *d) {
 static double longest_instance(const struct decision *d) {
     double longest = 0;
     for (uint32_t n = 0; n < d->steps.length; n++)
-        longest = fmax(longest, (double)d->steps.under_way[n]);
+        longest = larger(longest, (double)d->steps.under_way[n]);
     return longest;
 }
 
@@ -104,8 +105,8 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
     const double left = left_of(d, d->obvious ? SURE_PART : LOSS_PART, now_ns);
     const double pages = d->pages_ns[column], part = pages / PARTS;
     const double cost = 2 * part + (1 + steps_wanted(step_ns)) * step_ns * next.excess;
-    const double rest = (double)(now_ns - d->start_ns) * (1 - exp2(-next.expected_gain));
-    const double risk = fmax(RISKS * next.risk, d->obvious ? 0 : LEAST_RISK) * longest_instance(d);
+    const double rest = (double)(now_ns - d->start_ns) * (1 - exponential_2(-next.expected_gain));
+    const double risk = larger(RISKS * next.risk, d->obvious ? 0 : LEAST_RISK) * longest_instance(d);
     if (cost > left || 2 * part + risk > left || cost + pages > rest)
         return;
     d->parts = pages > 0 ? 1 : PARTS;
@@ -113,7 +114,7 @@ static void begin_trial(struct decision *d, uint64_t now_ns) {
     d->before = d->wanted;
     d->wanted = column;
     d->before_ns = step_ns;
-    d->before_off = fmax(noise, LEAST_NOISE);
+    d->before_off = larger(noise, LEAST_NOISE);
     d->before_steps = d->steps.times < MOST_TIMES ? d->steps.times : MOST_TIMES;
     if (d->first_ns == 0)
         d->first_ns = step_ns;
@@ -169,9 +170,9 @@ static double gain_so_far(const struct decision *d, double *noise) {
     if (now <= 0)
         return 0;
     /* The deviation of a median is 1.25 times a mean's. */
-    off = fmax(off, d->before_off);
-    *noise = 1.25 * hypot(d->before_off / sqrt(d->before_steps), off / sqrt(steps)) / log(2);
-    return log2(d->before_ns / now);
+    off = larger(off, d->before_off);
+    *noise = 1.25 * root(d->before_off * d->before_off / d->before_steps + off * off / steps) / LN_2;
+    return logarithm_2(d->before_ns / now);
 }
 
 /* By the steps that were begun: the gain is at most this. */
@@ -180,9 +181,9 @@ static void cut(struct decision *d, uint64_t now_ns) {
     for (uint32_t n = 0; n < d->steps.at; n++)
         expected += (double)d->steps.expected[n];
     if (d->steps.times == 0 && d->steps.at > 0 && d->steps.step_ns > 0)
-        gain = log2(expected / d->steps.step_ns);
-    note(d, OUTCOME_CUT, fmin(gain, 0), now_ns);
-    tell(d, fmin(gain, 0), true);
+        gain = logarithm_2(expected / d->steps.step_ns);
+    note(d, OUTCOME_CUT, smaller(gain, 0), now_ns);
+    tell(d, smaller(gain, 0), true);
     go_back(d);
 }
 
@@ -211,16 +212,16 @@ static void move_on(struct decision *d, uint64_t now_ns) {
     /* The first part may be too small a gain to be seen. */
     if (d->part_ns + d->back_ns > d->free_ns || (!d->sure && d->parts > 1 && gain < noise))
         return;
-    const double parts = d->sure && d->part_ns > 0 ? floor(d->free_ns / d->part_ns) : 1;
+    const double parts = d->sure && d->part_ns > 0 ? rounded_down(d->free_ns / d->part_ns) : 1;
     d->unsure_ns = 0;
-    d->parts += (uint32_t)fmin(parts, PARTS - d->parts);
+    d->parts += (uint32_t)smaller(parts, PARTS - d->parts);
     enter(d, STAGE_CHANGING);
 }
 
 static void judge(struct decision *d, uint64_t now_ns) {
     double noise;
     const double gain = gain_so_far(d, &noise);
-    const bool clear = fabs(gain) > NOISES * noise;
+    const bool clear = without_sign(gain) > NOISES * noise;
     if (d->parts < PARTS && !(clear && gain < 0)) { /* a part may be too small a gain to be seen */
         d->stage = STAGE_PARTLY;
         book(d);
@@ -358,7 +359,7 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
         d->behind_ns += longer;
         const bool slower = expected_ns <= 0 || d->behind_ns > most * d->before_ns;
         if (slower && d->stage != STAGE_PARTLY &&
-            d->trial_ns + fmax(longer, 0) + d->unsure_ns + d->back_ns > d->free_ns) {
+            d->trial_ns + larger(longer, 0) + d->unsure_ns + d->back_ns > d->free_ns) {
             cut(d, now_ns);
             return;
         }
@@ -368,7 +369,7 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
     d->behind_ns = 0;
     if (d->gain > 0 && !is_trying(d)) {
         const double step_ns = d->steps.latest[(d->steps.times - 1) % MOST_TIMES];
-        d->saved_ns += step_ns * (exp2(d->gain) - 1);
+        d->saved_ns += step_ns * (exponential_2(d->gain) - 1);
     }
     step_ended(d, now_ns);
 }

@@ -1,7 +1,7 @@
 /* next_trial.c: the arithmetic of predictor/searching/next_run.py. */
 #include "adapt/next_trial.h"
 
-#include <math.h>
+#include "adapt/arithmetic.h"
 
 /* As in next_run.py. */
 #define DEVIATION 0.35
@@ -15,7 +15,7 @@ static double gain_of(const struct known_gains *known, uint32_t program, uint32_
 static double squared(const struct known_gains *known, const struct trials *trials, uint32_t program) {
     double sum = 0;
     for (uint32_t n = 0; n < trials->count; n++) {
-        if (!isfinite(trials->gain[n]))
+        if (!__builtin_isfinite(trials->gain[n]))
             continue;
         double off = gain_of(known, program, trials->column[n], trials->column[0]) - trials->gain[n];
         if (trials->ended[n] && off < 0)
@@ -26,22 +26,22 @@ static double squared(const struct known_gains *known, const struct trials *tria
 }
 
 static double best_so_far(const struct known_gains *known, const struct trials *trials, uint32_t program) {
-    double best = -INFINITY;
+    double best = -INFINITE;
     for (uint32_t n = 0; n < trials->count; n++)
-        best = fmax(best, gain_of(known, program, trials->column[n], trials->column[0]));
+        best = larger(best, gain_of(known, program, trials->column[n], trials->column[0]));
     return best;
 }
 
 struct next_trial next_trial(const struct known_gains *known, const struct trials *trials, uint32_t current,
                              const bool closed[MOST_COLUMNS]) {
     static double weight[MOST_PROGRAMS]; /* too large for a stack */
-    double nearest = INFINITY, likely = 0, expected[MOST_COLUMNS] = {0};
+    double nearest = INFINITE, likely = 0, expected[MOST_COLUMNS] = {0};
     for (uint32_t k = 0; k < known->programs; k++) {
         weight[k] = squared(known, trials, k);
-        nearest = fmin(nearest, weight[k]);
+        nearest = smaller(nearest, weight[k]);
     }
     for (uint32_t k = 0; k < known->programs; k++) {
-        weight[k] = known->weight[k] * exp(-(weight[k] - nearest) / 2);
+        weight[k] = known->weight[k] * exponential(-(weight[k] - nearest) / 2);
         likely += weight[k];
     }
     for (uint32_t k = 0; k < known->programs; k++) {
@@ -61,10 +61,11 @@ struct next_trial next_trial(const struct known_gains *known, const struct trial
             found = (struct next_trial){.column = (int)c, .expected_gain = expected[c]};
     }
     for (uint32_t k = 0; k < known->programs && found.column >= 0; k++) {
-        const double longer = fmax(exp2(-gain_of(known, k, (uint32_t)found.column, current)) - 1, 0);
+        const double longer =
+            larger(exponential_2(-gain_of(known, k, (uint32_t)found.column, current)) - 1, 0);
         found.excess += weight[k] * longer;
         found.risk += weight[k] * longer * longer;
     }
-    found.risk = sqrt(found.risk);
+    found.risk = root(found.risk);
     return found;
 }

@@ -1,7 +1,8 @@
 /* steps.c: finds the pattern of a program's regions, and times its steps. */
 #include "adapt/steps.h"
 
-#include <math.h>
+#include "adapt/arithmetic.h"
+
 #include <string.h>
 
 #define ALIKE 0.35    /* most that durations may differ from those a step before, over their sum */
@@ -21,8 +22,8 @@ static double unlike(const struct steps *s, uint32_t length, uint32_t window) {
     for (uint32_t n = 0; n < window; n++) {
         const uint32_t a = latest(s, n), b = latest(s, n + length);
         if (s->region[a] != s->region[b])
-            return INFINITY;
-        differences += fabs((double)s->time[a] - (double)s->time[b]);
+            return INFINITE;
+        differences += without_sign((double)s->time[a] - (double)s->time[b]);
         sum += ((double)s->time[a] + (double)s->time[b]) / 2;
     }
     return sum > 0 ? differences / sum : 0;
@@ -47,7 +48,7 @@ static double median(const double *values, uint32_t count, double *spread) {
     order(sorted, count);
     const double found = middle(sorted, count);
     for (uint32_t n = 0; n < count; n++)
-        sorted[n] = fabs(values[n] - found);
+        sorted[n] = without_sign(values[n] - found);
     order(sorted, count);
     *spread = middle(sorted, count);
     return found;
@@ -94,17 +95,17 @@ static bool find_heaviest(struct steps *s, uint32_t kept) {
 
 bool steps_find(struct steps *s) {
     const uint32_t kept = s->seen < MOST_INSTANCES ? (uint32_t)s->seen : MOST_INSTANCES;
-    double best = INFINITY, score[MOST_STEP + 1];
+    double best = INFINITE, score[MOST_STEP + 1];
     uint32_t most = kept / 3 < MOST_STEP ? kept / 3 : MOST_STEP, found = 0;
     if (kept < LEAST_INSTANCES)
         return false;
     for (uint32_t length = 1; length <= most; length++) {
         const uint32_t rest = kept - length, window = 2 * length > 64 ? 2 * length : 64;
         score[length] = unlike(s, length, window < rest ? window : rest);
-        best = fmin(best, score[length]);
+        best = smaller(best, score[length]);
     }
     for (uint32_t length = 1; length <= most && !found; length++)
-        if (score[length] <= ALIKE && score[length] <= fmax(AT_RANDOM * best, best + 0.02))
+        if (score[length] <= ALIKE && score[length] <= larger(AT_RANDOM * best, best + 0.02))
             found = length;
     if (!found)
         return find_heaviest(s, kept);

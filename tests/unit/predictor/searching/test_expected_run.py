@@ -90,9 +90,9 @@ def test_an_ended_run_counts_as_off_only_where_known_programs_were_faster() -> N
 
 
 def test_nine_of_ten_programs_of_a_known_kind_come_out_within() -> None:
-    known, held = kinds(1000), np.random.default_rng(2).normal([0, 0.5, 1.0, -1.0], 0.3, (400, 4))
+    known, held = kinds(1000), np.random.default_rng(2).normal([0, 0.5, 1.0, -1.0], 0.3, (200, 4))
     within = []
     for gains in held:
         found = expected_run(known, [0], [0.0], (), 2)
         within.append(found.low <= gains[2] <= found.high)
-    assert 0.87 <= np.mean(within) <= 0.93
+    assert 0.85 <= np.mean(within) <= 0.95  # of 200 programs, two deviations
