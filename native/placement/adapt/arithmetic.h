@@ -61,8 +61,10 @@ static inline double logarithm_2(double x) {
     }
     const double ratio = (part - 1) / (part + 1), square = ratio * ratio; /* at most 0.03 */
     double power = ratio, sum = 0;
-    for (int n = 1; n < 21; n += 2, power *= square)
+    for (int n = 1; n < 21; n += 2) {
         sum += power / n;
+        power *= square;
+    }
     return exponent + 2 / LN_2 * sum;
 }
 
