@@ -4,10 +4,12 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import read_map
-from numapredict.collect.placing.placed_run_record import ObservedPlacement, PlacedRun, json_of, observed_placement
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, json_of, observed_placement
 from numapredict.collect.placing.placed_run_text import profile_in_words
 from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
@@ -67,10 +69,10 @@ def exit_and_signal(code: int) -> tuple[int, str | None]:
     return (code, None) if code >= 0 else (128 - code, signal_name(-code))
 
 
-def write_json(run: PlacedRun, path: Path) -> None:
-    """Write the record; a refusal by the system is only logged, to keep the program's exit code."""
+def write_json(record: msgspec.Struct, path: Path) -> None:
+    """Write the record of a run; a refusal by the system is only logged, to keep the program's exit code."""
     try:
-        put(path, JSON, json_of(run))
+        put(path, JSON, json_of(record))
     except NumapredictError as error:
         log.info(str(error))
 

@@ -194,9 +194,9 @@ def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
     return tuple(tallies)
 
 
-def json_of(run: PlacedRun) -> bytes:
-    r"""Return the record as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
-    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(run)))) + b"\n"
+def json_of(record: msgspec.Struct) -> bytes:
+    r"""Return the record of a run as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
+    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(record)))) + b"\n"
 
 
 def _spelt(value: object) -> object:

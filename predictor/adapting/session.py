@@ -10,20 +10,20 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.binding import threads_asked
-from numapredict.collect.host.environment import memory_settings
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.adapt_table import AdaptResult, AdaptTable, read_result, result_path, write_table
+from numapredict.collect.placing.balancing import balancing_is_on
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
-from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal
+from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
 from numapredict.collect.placing.policies import memory_policies_refused
 from numapredict.collect.placing.preload import PlacementFiles, adapting_environment
 from numapredict.collect.placing.process import cannot_start
-from numapredict.collect.placing.run_file import check_place, put
+from numapredict.collect.placing.run_file import check_place
 from numapredict.collect.placing.start import library_obstacle
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.terminal.printable import printable
@@ -99,7 +99,7 @@ def run_adapting(request: Request) -> int:
             try:
                 base = _base(topology)
                 columns = _columns(request, topology, kept)
-            except (InvalidMappingError, NumapredictError) as error:
+            except NumapredictError as error:
                 obstacle = str(error)
             else:
                 write_table(columns.table, base, table_file)
@@ -122,10 +122,7 @@ def run_adapting(request: Request) -> int:
             for line in adapted_in_words(found):
                 log.info(line)
             if request.json is not None:
-                try:
-                    put(request.json, JSON, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-                except NumapredictError as error:
-                    log.info(str(error))
+                write_json(found, request.json)
     return end_like(code)
 
 
@@ -185,7 +182,7 @@ def _columns(request: Request, topology: Topology, kept: Kept) -> Columns:
         ),
         start=names.index(wanted) if wanted in names[1:] else 0,
         closed=tuple(column for column, name in enumerate(names) if name in rejected),
-        crowded_only=dict(memory_settings())["numa_balancing"] not in ("off", "not in this kernel"),
+        crowded_only=balancing_is_on(),
     )
     return Columns(tuple(names[1:]), table)
 
@@ -209,19 +206,17 @@ def _read(path: Path) -> AdaptResult:
 
 def _adapted(request: Request, topology: Topology, columns: Columns | None, kept: Kept, result: AdaptResult) -> Adapted:
     """Return the record but for the run's end, and keep what was found."""
-    start = 0 if columns is None else columns.table.start
     trials = () if columns is None else tuple(_tried(columns, result))
-    label = BASELINE if columns is None else columns.label(result.column if result.end or trials else start)
-    if columns is not None and not result.end and not trials:
-        label = columns.label(start)
+    start = BASELINE if columns is None else columns.label(columns.table.start)
+    label = columns.label(result.column) if columns is not None and (result.end or trials) else start
     before = () if kept.found is None else kept.found.rejected
     rejected = tuple(dict.fromkeys([*before, *(each.mapping for each in trials if each.outcome in _NOT_AGAIN)]))
-    begins = starts_next_run(label, BASELINE if columns is None else columns.label(start), result.gain)
+    begins = starts_next_run(label, start, result.gain)
     is_kept = bool(trials) and kept.keep(label if begins else None, _without(rejected, label))
     return Adapted(
         command=request.command,
         machine=topology.name,
-        start=BASELINE if columns is None else columns.label(start),
+        start=start,
         mapping=label,
         speedup=2**result.gain,
         spent_s=result.spent_s,

@@ -19,12 +19,12 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
-from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal
+from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
 from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.region_times import read_region_times
-from numapredict.collect.placing.run_file import check_place, put
+from numapredict.collect.placing.run_file import check_place
 from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.program import program_as_typed
@@ -124,7 +124,7 @@ def run_replayed(request: Request) -> int:
     if request.keep:
         _keep(executable, regions, prior, topology)
     if request.json is not None:
-        _write(request.json, answer)
+        write_json(answer, request.json)
     return end_like(code)
 
 
@@ -133,14 +133,6 @@ def _keep(executable: str, regions: Sequence[ReplayedRegion], prior: Prior, topo
     try:
         path = kept_gains_path(trained_gains_path(topology.name, topology))
         log.info(keep(path, Path(executable).name, regions, prior, topology))
-    except NumapredictError as error:
-        log.info(str(error))
-
-
-def _write(file: Path, answer: ReplayedRegions) -> None:
-    """Write the answer as JSON; where that cannot be, a line says so, and the program's exit code stays."""
-    try:
-        put(file, JSON, msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
     except NumapredictError as error:
         log.info(str(error))
 

@@ -95,6 +95,14 @@ def test_json_of_a_name_that_is_not_utf8_is_json(app: Path, tmp_path: Path) -> N
     assert found.stat().st_mode & 0o777 == 0o666 & ~umask()
 
 
+@pytest.mark.parametrize("words", [("regions",), ("run", "--adapt")])
+def test_json_of_other_runs_of_such_a_name_is_json_too(words: tuple[str, ...], app: Path, tmp_path: Path) -> None:
+    found, argument = tmp_path / "found.json", os.fsdecode(b"caf\xe9")
+    done = placed(*words, "-o", str(found), "--", str(app), "3", argument)
+    assert (done.returncode, "Traceback" in done.stderr) == (3, False)
+    assert json.loads(found.read_text())["command"] == [str(app), "3", "caf\\xe9"]
+
+
 def checked_run(path: Path) -> dict[str, Any]:
     run = json.loads(path.read_text())
     jsonschema.Draft202012Validator(json.loads(file_of("run").read_text())).validate(run)
