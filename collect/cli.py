@@ -197,6 +197,15 @@ def _check_shards(
         raise click.UsageError("--time-limit is of the jobs that --emit sbatch prints")
 
 
+FOLDERS = click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="FOLDER...",
+    type=click.Path(path_type=Path, file_okay=False),
+)
+
+
 @collect.command(
     answers=["numapredict.collect.campaign.merging:MergeSummary"],
     examples={
@@ -204,13 +213,7 @@ def _check_shards(
         "numapredict collect merge genoa-runs rome-runs --fleet --into fleet": "Make a dataset a kind of machine.",
     },
 )
-@click.argument(
-    "folders",
-    nargs=-1,
-    required=True,
-    metavar="FOLDER...",
-    type=click.Path(path_type=Path, file_okay=False),
-)
+@FOLDERS
 @click.option("--into", type=click.Path(path_type=Path), metavar="FOLDER", required=True, help="The dataset's folder.")
 @click.option("--fleet", is_flag=True, help="Take several kinds of machines: a dataset each, in folders of that one.")
 @click.option("--keep-nodes", is_flag=True, help="Keep nodes whose control is out of line with the others'.")
@@ -234,13 +237,7 @@ def merge(folders: tuple[Path, ...], into: Path, fleet: bool, keep_nodes: bool, 
         "numapredict collect share data --store /shared/store": "Add a dataset to the store that all machines share.",
     },
 )
-@click.argument(
-    "folders",
-    nargs=-1,
-    required=True,
-    metavar="FOLDER...",
-    type=click.Path(path_type=Path, file_okay=False),
-)
+@FOLDERS
 @click.option("--store", metavar="FOLDER|URL", required=True, help="The store: a folder, or a URL that fsspec knows.")
 @JSON
 def share(folders: tuple[Path, ...], store: str, as_json: bool) -> None:

@@ -1,8 +1,9 @@
 """Placement: what a mapping means on a topology: where each thread runs, and on which nodes pages go."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import msgspec
 
@@ -11,6 +12,8 @@ from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Node, Topology
 from numapredict.native.errors import InvalidMappingError
+
+T = TypeVar("T")
 
 
 class ThreadSlot(msgspec.Struct, frozen=True):
@@ -98,15 +101,17 @@ def _thread_slots(
     nodes, pus = topology.cpu_nodes[:thread_nodes], _node_pus(topology, threads_per_core)[:thread_nodes]
     if len(pus) < thread_nodes or sum(map(len, pus)) < threads:
         return ()
-    owners = deal(threads, [len(row) for row in pus])
+    return tuple(ThreadSlot(nodes[owner].index, pu) for owner, pu in dealt(threads, pus, thread_policy))
+
+
+def dealt(threads: int, rows: Sequence[Sequence[T]], thread_policy: ThreadPolicy) -> Iterator[tuple[int, T]]:
+    """Yield for each thread the number of its node's row and its place in it, of which there are enough."""
+    owners = _deal(threads, [len(row) for row in rows])
     if thread_policy == "contiguous":
         owners.sort()
-    used = [0] * len(nodes)
-    slots = []
+    left = [iter(row) for row in rows]
     for owner in owners:
-        slots.append(ThreadSlot(nodes[owner].index, pus[owner][used[owner]]))
-        used[owner] += 1
-    return tuple(slots)
+        yield owner, next(left[owner])
 
 
 def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
@@ -188,7 +193,7 @@ def pus_of(node: Node, threads_per_core: int) -> tuple[int, ...]:
     return tuple(pus)
 
 
-def deal(threads: int, rooms: list[int]) -> list[int]:
+def _deal(threads: int, rooms: list[int]) -> list[int]:
     """Return the position in ``rooms`` of each thread's node, dealt round robin, skipping nodes without room."""
     owners: list[int] = []
     depth = 0

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import msgspec
 
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.placement import Placement, ThreadSlot, deal, pus_of, resolve
+from numapredict.collect.placement import Placement, ThreadSlot, dealt, pus_of, resolve
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology, restrict
 from numapredict.native.errors import InvalidMappingError
@@ -138,8 +138,4 @@ def _parts(
 def _dealt(mapping: Mapping, places: list[ThreadSlot], threads: int) -> list[ThreadSlot]:
     """Return the slots of a rank's threads among its places, dealt over its nodes by the thread policy."""
     rows = [[place for place in places if place.node == node] for node in dict.fromkeys(one.node for one in places)]
-    owners = deal(threads, [len(row) for row in rows])
-    if mapping.thread_policy == "contiguous":
-        owners.sort()
-    taken = [iter(row) for row in rows]
-    return [next(taken[owner]) for owner in owners]
+    return [place for _, place in dealt(threads, rows, mapping.thread_policy)]

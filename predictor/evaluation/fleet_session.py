@@ -17,7 +17,7 @@ from numapredict.predictor.evaluation.machines_held_out import MachineHeldOut, h
 from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.fleet_machines import machines_of
 from numapredict.predictor.learning.learning import Wishes, options_of
-from numapredict.predictor.learning.model_choice import data_folder
+from numapredict.predictor.learning.model_choice import models_folder
 from numapredict.predictor.learning.train import default_of
 from numapredict.predictor.searching.gains_file import MachineGains, write_gains
 from numapredict.predictor.searching.prior import fleet_gains_path
@@ -68,7 +68,7 @@ def learn_fleet(places: Sequence[str], output: Path | None, wishes: Wishes, *, h
         log.warning(printable(f"left out: {each.path}: {each.reason}"))
     if not known:
         raise InvalidInputError(f"{', '.join(places)}: there is nothing to learn from; collect datasets first")
-    path = output or fleet_gains_path(data_folder() / "models" / "any")
+    path = output or fleet_gains_path(models_folder())
     write_gains([gains for _, _, gains, _ in known], path)
     return LearnedFleet(
         path=str(path),

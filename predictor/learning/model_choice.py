@@ -30,10 +30,15 @@ def data_folder() -> Path:
     return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_data_dir("numapredict"))
 
 
+def models_folder() -> Path:
+    """Return the folder of models, and of what searches know, in it."""
+    return data_folder() / "models"
+
+
 def trained_model_path(machine: str, topology: Topology) -> Path:
     """Return where `numapredict train` keeps a machine's model: under its name and shape."""
     plain = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in machine).strip(".")[:60]
-    return data_folder() / "models" / f"{plain}-{topology.fingerprint}.json"
+    return models_folder() / f"{plain}-{topology.fingerprint}.json"
 
 
 def trained_gains_path(machine: str, topology: Topology) -> Path:

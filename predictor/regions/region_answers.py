@@ -14,8 +14,8 @@ from numapredict.predictor.regions.duration_class import DurationClass, means_an
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 
 LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
-"""What native/capture/load.c replays: regions with this share of the time so far, of instances so long, that came back
-so often."""
+"""What native/capture/load.c replays: regions with this share of the time since the first region of all, of instances
+so long, that came back so often."""
 
 
 def region_answers(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -> tuple[ReplayedRegion, ...]:

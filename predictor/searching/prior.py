@@ -61,9 +61,9 @@ def kept_gains_path(trained: Path) -> Path:
     return trained.with_suffix(".regions")
 
 
-def fleet_gains_path(trained: Path) -> Path:
-    """Return where `numapredict train --fleet` keeps what programs gained on all machines, beside ``trained``."""
-    return trained.with_name("fleet.gains")
+def fleet_gains_path(models: Path) -> Path:
+    """Return where `numapredict train --fleet` keeps what programs gained on all machines, in a folder of models."""
+    return models / "fleet.gains"
 
 
 def prior_of(
@@ -75,7 +75,7 @@ def prior_of(
     own programs are few, and are all there is without any; whether it is ``modelled`` itself decides how they are
     carried over. Only mappings that it ``supports`` are in it. InvalidInputError for a damaged file.
     """
-    shipped, fleet_at = read_gains(shipped_file()), fleet_gains_path(trained)
+    shipped, fleet_at = read_gains(shipped_file()), fleet_gains_path(trained.parent)
     fleet = read_gains(fleet_at) if fleet_at.is_file() else ()
     known = {each.machine for each in fleet}
     here = read_gains(trained) if trained.is_file() else (*fleet, *shipped)

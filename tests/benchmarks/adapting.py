@@ -17,7 +17,6 @@ import click
 import numpy as np
 
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.modelled.description import load_description
 from numapredict.predictor.adapting.candidates import candidate_columns
 from numapredict.predictor.adapting.places import in_place, pages_of
 from numapredict.predictor.evaluation.search_curve import Knows, own_knowledge, searched
@@ -25,8 +24,7 @@ from numapredict.predictor.learning.datasets import open_datasets, shipped_datas
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.searching.known_gains import KnownGains
 from tests.adapting import Case, Decisions, Played
-from tests.benchmarks.measured_counterparts import counterparts_of
-from tests.benchmarks.search_curves import observed
+from tests.benchmarks.search_curves import measured_machine, observed
 from tests.golden.evaluations import measured
 
 COUNTS = (100, 1_000, 10_000)
@@ -52,11 +50,7 @@ def machines() -> Iterator[Machine]:
         mappings = tuple(each for each in observations.mappings if isinstance(each, Mapping))
         yield Machine(dataset.machine, observations, default, mappings, own_knowledge(observations, default))
     for machine in measured.DEFAULTS:
-        topology = load_description(machine).topology
-        with tempfile.TemporaryDirectory() as folder:
-            dataset = measured.imported(machine, Path(folder) / "table", together=False)
-        observations, default = observed(dataset)
-        pairs = counterparts_of(observations.mappings, topology)
+        observations, default, pairs = measured_machine(machine)
         mappings = tuple(map(pairs.of, observations.mappings))
         yield Machine(f"{machine} (MCTOP)", observations, default, mappings, own_knowledge(observations, default))
 

@@ -8,11 +8,9 @@ core. All variants share the traces.
 """
 
 import math
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property, partial
-from pathlib import Path
 from unittest import mock
 
 import click
@@ -31,8 +29,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.predictor.evaluation.search_curve import Space, Trials, foreign_knowledge, searched
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of
-from tests.benchmarks.measured_counterparts import counterparts_of
-from tests.benchmarks.search_curves import ORDERS, SHOWN, in_order, observed, row
+from tests.benchmarks.search_curves import ORDERS, SHOWN, in_order, measured_machine, row
 from tests.golden.evaluations import measured
 
 CODELETS = (
@@ -154,18 +151,14 @@ def without_smt(known: MachineGains) -> MachineGains:
 
 def captured(machine: str, known: dict[str, MachineGains]) -> dict[str, str]:
     """Return a line of gain captured on a measured machine, by what its search's knowledge leaves out."""
-    topology = load_description(machine).topology
-    with tempfile.TemporaryDirectory() as folder:
-        dataset = measured.imported(machine, Path(folder) / "table", together=False)
-    observations, default = observed(dataset)
-    pairs = counterparts_of(observations.mappings, topology)
+    observations, default, pairs = measured_machine(machine)
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(len(pairs.pairs)), (ORDERS, 1)), axis=1)
     lines = {}
     for variant, gains in known.items():
         trials = []
         for order in orders:
             shuffled, at = in_order(observations, order), int(np.flatnonzero(order == default)[0])
-            space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
+            space = Space(tuple(map(pairs.of, shuffled.mappings)), pairs.topology, modelled=False)
             trials.append(searched(shuffled, at, foreign_knowledge(space, at, [gains])))
         mean = Trials(*(np.mean([getattr(each, what) for each in trials], axis=0) for what in ("gain", "cost")))
         lines[variant] = row(f"{machine}, without {variant}".replace("without as", "as"), observations, default, mean)

@@ -20,6 +20,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.data.counterparts import Counterparts
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.modelled.description import load_description
 from numapredict.predictor.evaluation.search_curve import (
@@ -54,6 +55,17 @@ def observed(dataset: Dataset) -> tuple[Observations, int]:
     default = default_of(dataset, options_of(None, None, dataset))
     observations = observe(dataset, default)
     return observations, observations.column(default)
+
+
+def measured_machine(name: str, *, together: bool = False) -> tuple[Observations, int, Counterparts]:
+    """Return the programs on a machine of MCTOP's, its default's column, and the counterparts of its placements.
+
+    ``together``: the programs of one code base are a group.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = measured.imported(name, Path(folder) / "table", together=together)
+    observations, default = observed(dataset)
+    return observations, default, counterparts_of(observations.mappings, load_description(name).topology)
 
 
 def held(observations: Observations, default: int, knows: Knows, trials: Trials) -> npt.NDArray[np.float64]:
@@ -117,17 +129,13 @@ def main(folders: tuple[str, ...]) -> None:
                 within = held(observations, default, knows, trials)
                 click.echo(row(f"{dataset.machine} (modelled), {name}", observations, default, trials, within))
     for machine in () if folders else measured.DEFAULTS:
-        topology = load_description(machine).topology
         for together in (False, True):
-            with tempfile.TemporaryDirectory() as folder:
-                dataset = measured.imported(machine, Path(folder) / "table", together=together)
-            observations, default = observed(dataset)
-            pairs = counterparts_of(observations.mappings, topology)
+            observations, default, pairs = measured_machine(machine, together=together)
             title = f"{machine} (measured), {len(set(observations.groups))} groups"
             found: dict[str, list[tuple[Trials, npt.NDArray[np.float64]]]] = {}
             for order in np.random.default_rng(0).permuted(np.tile(np.arange(len(pairs.pairs)), (ORDERS, 1)), axis=1):
                 shuffled, at = in_order(observations, order), int(np.flatnonzero(order == default)[0])
-                space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
+                space = Space(tuple(map(pairs.of, shuffled.mappings)), pairs.topology, modelled=False)
                 # The modelled machine of this name knows nothing of what was measured.
                 for name, knows in knowledges(shuffled, at, space, "").items():
                     if name != "other machines alone" or not together:  # these have no program of its groups

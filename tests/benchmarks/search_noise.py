@@ -5,10 +5,8 @@ confirm its winner are the product's own, of what is known as in ``search_curves
 recorded times. The 95% intervals are exact ones of so many of so many searches, each counted as one of its own.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 import numpy as np
@@ -17,7 +15,6 @@ from scipy.stats import binomtest
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
-from numapredict.collect.modelled.description import load_description
 from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions, search
 from numapredict.predictor.advising.verification import alternate
@@ -26,8 +23,7 @@ from numapredict.predictor.learning.datasets import open_datasets, shipped_datas
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.scores import SEED, SLOWER, Array
 from numapredict.predictor.searching.prior import Prior
-from tests.benchmarks.measured_counterparts import counterparts_of
-from tests.benchmarks.search_curves import knowledges, observed
+from tests.benchmarks.search_curves import knowledges, measured_machine, observed
 from tests.golden.evaluations import measured
 
 
@@ -112,14 +108,10 @@ def cases() -> Iterator[tuple[str, Observations, int, Knows, Topology]]:
             if name != "both":
                 yield f"{dataset.machine} (modelled), {name}", observations, default, knows, space.topology
     for machine in measured.DEFAULTS:
-        topology = load_description(machine).topology
-        with tempfile.TemporaryDirectory() as folder:
-            dataset = measured.imported(machine, Path(folder) / "table", together=False)
-        observations, default = observed(dataset)
-        pairs = counterparts_of(observations.mappings, topology)
-        space = Space(tuple(map(pairs.of, observations.mappings)), topology, modelled=False)
+        observations, default, pairs = measured_machine(machine)
+        space = Space(tuple(map(pairs.of, observations.mappings)), pairs.topology, modelled=False)
         for name, knows in knowledges(observations, default, space, "").items():
-            yield f"{machine} (measured), {name}", observations, default, knows, topology
+            yield f"{machine} (measured), {name}", observations, default, knows, pairs.topology
 
 
 @click.command()

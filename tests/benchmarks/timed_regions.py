@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,6 +23,7 @@ from tests.benchmarks.guest_output import Lines, guest_errors
 from tests.benchmarks.programs import compiled
 from tests.benchmarks.replays import HEAD, Compared, instances_s, matched, row, summary
 from tests.benchmarks.table import table
+from tests.benchmarks.timed_variables import region_s
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import timing_of
 
@@ -41,10 +42,6 @@ APPS = (
     "initialised serial 1024 20",
 )
 LIMIT_S = 7200
-
-
-def region_s(run: Mapping[str, Any]) -> float:
-    return float(sum(region["time_s"] for process in run["processes"] for region in process["regions"]))
 
 
 class Runs:

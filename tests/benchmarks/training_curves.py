@@ -8,13 +8,10 @@ orders of the placements, as in ``search_curves``, and of the programs, of which
 """
 
 import itertools
-import tempfile
-from pathlib import Path
 
 import click
 import numpy as np
 
-from numapredict.collect.modelled.description import load_description
 from numapredict.predictor.evaluation.search_curve import Knows, Space, Trials, foreign_knowledge, searched, space_of
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.features import Observations, gains_of
@@ -23,8 +20,7 @@ from numapredict.predictor.searching.carried_gains import carried_gains, mapping
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
 from numapredict.predictor.searching.known_gains import KnownGains, known_gains, with_others
 from numapredict.predictor.searching.prior import shipped_file
-from tests.benchmarks.measured_counterparts import counterparts_of
-from tests.benchmarks.search_curves import SHOWN, in_order, observed, row
+from tests.benchmarks.search_curves import SHOWN, in_order, measured_machine, observed, row
 from tests.golden.evaluations import measured
 
 BUDGETS = (0, 20, 50, 100, 200, 400)
@@ -86,11 +82,7 @@ def main(measured_only: bool) -> None:
             trials = searched(observations, default, trainee.knows(runs))
             click.echo(row(f"{dataset.machine} (modelled), {in_words(runs)}", observations, default, trials))
     for together, machine in itertools.product((False, True), measured.DEFAULTS):
-        topology = load_description(machine).topology
-        with tempfile.TemporaryDirectory() as folder:
-            dataset = measured.imported(machine, Path(folder) / "table", together=together)
-        observations, default = observed(dataset)
-        pairs = counterparts_of(observations.mappings, topology)
+        observations, default, pairs = measured_machine(machine, together=together)
         generator = np.random.default_rng(0)
         found: dict[int | None, list[Trials]] = {}
         for _ in range(ORDERS):
@@ -98,7 +90,7 @@ def main(measured_only: bool) -> None:
             programs = generator.permutation(len(observations.programs))
             shuffled = in_order(observations, order).rows(programs.tolist())
             at, back = int(np.flatnonzero(order == default)[0]), np.argsort(programs)
-            space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
+            space = Space(tuple(map(pairs.of, shuffled.mappings)), pairs.topology, modelled=False)
             trainee = Trainee(shuffled, at, space, shipped)
             for runs in (*BUDGETS, None):
                 trials = searched(shuffled, at, trainee.knows(runs))
