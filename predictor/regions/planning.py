@@ -66,9 +66,10 @@ def planned(
     facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
     data = _data(wish.profile, answer)
     found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses)
+    notes = _few_samples(data, answer, wish)
     if found is None or found.speedup < WORTH:
         why = f": {facts.reason}, so that no team may become smaller" if facts.reason else ""
-        return None, (f"no plan is worth it, and {wish.path} was not written{why}",)
+        return None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes)
     base = resolve(parse_label(found.mapping), topology)
     pages = _pages(found, data, base)
     modules = builds_of([*files, *(known.module for plan in pages.values() for known in _ranges(plan))])
@@ -80,7 +81,7 @@ def planned(
     whole = joined(list(pages.values()))
     text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, tuple(teams), whole))
     put(wish.path, PLAN, text.encode("ascii"))
-    return _record(found, answer, wish.path, facts.reason, _placed(found, data, pages), data), ()
+    return _record(found, answer, wish.path, facts.reason, _placed(found, data, pages), data), notes
 
 
 def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
@@ -90,6 +91,20 @@ def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
     found = found_in(profile, Modules(path.stat().st_mtime, build_ids=profile.build_ids))
     arrays = placeable(found, profile)
     return _Data(profile, arrays, uses_of(arrays, found, profile, answer.regions))
+
+
+def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str, ...]:
+    """Return a remark on the regions whose arrays the profile does not tell, if there are any."""
+    if data.profile is None:
+        return ()
+    replayed = [number for number, region in enumerate(answer.regions) if region.gains]
+    missing = sum(number not in data.uses.of for number in replayed)
+    if not missing:
+        return ()
+    return (
+        f"{wish.profile} has too few samples of {missing} of {len(replayed)} regions to tell which arrays they use: "
+        "the plan takes them to use all; a profile of a longer run tells more",
+    )
 
 
 def _pages(found: ApplicationPlan, data: _Data, base: Placement) -> dict[int, PagePlan]:

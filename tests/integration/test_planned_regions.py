@@ -68,7 +68,7 @@ def phases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def made(
-    program: Path, folder: Path, gain: float, *, smaller_teams: bool = False
+    program: Path, folder: Path, gain: float, *, smaller_teams: bool = False, profile: Path | None = None
 ) -> tuple[ReplayedRegions, PlannedApplication | None, tuple[str, ...]]:
     """Plan the program as if its second region had gained so much from one thread."""
     topology = host_topology()
@@ -84,7 +84,7 @@ def made(
     )
     answer = ReplayedRegions((str(program),), topology.name, baseline, 3, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in census}
-    plan, notes = planned(answer, Wish(folder / "plan", smaller_teams=smaller_teams), str(program), keys, topology)
+    plan, notes = planned(answer, Wish(folder / "plan", profile, smaller_teams), str(program), keys, topology)
     return answer, plan, notes
 
 
@@ -111,6 +111,22 @@ def test_what_gains_nothing_is_no_plan(phases: Path, tmp_path: Path) -> None:
     assert plan is None
     assert notes == (f"no plan is worth it, and {tmp_path / 'plan'} was not written",)
     assert not (tmp_path / "plan").exists()
+
+
+def test_a_profile_with_too_few_samples_is_said(phases: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    mapping = "1x1-contiguous-first-touch"
+    numapredict("run", "--mapping", mapping, "--profile", "profile", "--", str(phases), cwd=tmp_path)
+    said = (
+        f"{profile} has too few samples of 2 of 2 regions to tell which arrays they use: the plan takes them to use "
+        "all; a profile of a longer run tells more"
+    )
+    _, plan, notes = made(phases, tmp_path, 4.0, profile=profile)
+    assert plan is not None
+    assert notes == (said,)
+    _, plan, notes = made(phases, tmp_path, 1.01, profile=profile)
+    assert plan is None
+    assert notes == (f"no plan is worth it, and {tmp_path / 'plan'} was not written", said)
 
 
 @pytest.mark.parametrize(("compiler", "source"), [(GCC, ASKS), (CLANG, LOCAL), (GCC, LOCAL)])
