@@ -135,6 +135,15 @@ class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     topology: Topology | None
 
 
+class Heading(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``dataset.json`` says of the machine, and when the dataset was made; see Dataset."""
+
+    machine: str
+    modelled: bool
+    topology: Topology | None
+    created: str
+
+
 class _Version(msgspec.Struct, frozen=True):
     """The one field that every version of ``dataset.json`` has."""
 
@@ -148,6 +157,12 @@ def same_command(one: Program, other: Program) -> bool:
         other.command[1:],
         sorted(other.environment),
     )
+
+
+def read_heading(path: Path) -> Heading:
+    """Return what the dataset in the folder ``path`` is of, without its measurements; raises as read_dataset does."""
+    known = _decode(path / DESCRIPTION_FILE, _read(path / DESCRIPTION_FILE))
+    return Heading(**{name: getattr(known, name) for name in Heading.__struct_fields__})
 
 
 def read_dataset(path: Path) -> Dataset:

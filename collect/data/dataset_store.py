@@ -11,12 +11,22 @@ import re
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from numapredict.collect.data.dataset import DESCRIPTION_FILE, MOST_BYTES, TABLE_FILE, Dataset, read_dataset
+from numapredict.collect.data.dataset import (
+    DESCRIPTION_FILE,
+    MOST_BYTES,
+    TABLE_FILE,
+    Dataset,
+    Heading,
+    read_dataset,
+    read_heading,
+)
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice, refused_as, replace_file, sync_folder
 from numapredict.native.errors import InvalidInputError, NumapredictError, UnwritableError, UsageError
@@ -35,10 +45,27 @@ class LeftOut(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Store(msgspec.Struct, frozen=True):
-    """What a store holds: its readable datasets by the names of their folders, in that order, and what is left out."""
+class StoredDataset(msgspec.Struct, frozen=True):
+    """A dataset in a store: the name of its folder, and its heading. ``shown`` is its address in messages."""
 
-    datasets: tuple[tuple[str, Dataset], ...]
+    name: str
+    heading: Heading
+    folder: Path
+    shown: str
+
+    def read(self) -> Dataset:
+        """Return the dataset; InvalidInputError where its measurements cannot be read."""
+        try:
+            return read_dataset(self.folder)
+        except InvalidInputError as error:
+            # A copy of a URL's files is in a folder that is soon gone.
+            raise InvalidInputError(str(error).replace(str(self.folder), self.shown)) from error
+
+
+class Store(msgspec.Struct, frozen=True):
+    """What a store holds: its datasets by the names of their folders, in that order, and what is left out."""
+
+    datasets: tuple[StoredDataset, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -47,22 +74,18 @@ def is_url(place: str) -> bool:
     return "://" in place or "::" in place
 
 
-def read_store(place: str) -> Store:
-    """Return the datasets in a store, or of a place that is one; InvalidInputError where it cannot be read or has none.
+@contextmanager
+def opened_store(place: str) -> Iterator[Store]:
+    """Give the datasets in a store, or of a place that is one: a hundred machines' measurements are read one by one.
 
-    UsageError for a URL without fsspec.
+    InvalidInputError where it cannot be read or has none; UsageError for a URL without fsspec.
     """
     if not is_url(place):
-        found = _read_folder(Path(place), place)
-    else:
-        with tempfile.TemporaryDirectory(prefix="numapredict-store-") as folder:
-            refused = _fetch(place, Path(folder))
-            found = _read_folder(Path(folder), place)
-            found = Store(found.datasets, (*refused, *found.left_out))
-    if not found.datasets:
-        why = f" ({found.left_out[0].path}: {found.left_out[0].reason})" if found.left_out else ""
-        raise InvalidInputError(f"{place} has no dataset that can be read{why}; name a folder or URL of datasets")
-    return found
+        yield _found(Path(place), place)
+        return
+    with tempfile.TemporaryDirectory(prefix="numapredict-store-") as folder:
+        refused = _fetch(place, Path(folder))
+        yield _found(Path(folder), place, refused)
 
 
 def add(folder: Path, place: str) -> tuple[str, bool]:
@@ -113,9 +136,19 @@ def _upload(place: str, name: str, files: dict[str, bytes]) -> bool:
     return True
 
 
+def _found(folder: Path, place: str, refused: tuple[LeftOut, ...] = ()) -> Store:
+    store = _read_folder(folder, place)
+    left_out = (*refused, *store.left_out)
+    if not store.datasets:
+        why = f" ({left_out[0].path}: {left_out[0].reason})" if left_out else ""
+        raise InvalidInputError(f"{place} has no dataset that can be read{why}; name a folder or URL of datasets")
+    return Store(store.datasets, left_out)
+
+
 def _read_folder(folder: Path, place: str) -> Store:
     if (folder / DESCRIPTION_FILE).exists():
-        return Store(((folder.resolve().name, read_dataset(folder)),), ())
+        name = PurePosixPath(place.rstrip("/")).name if is_url(place) else folder.resolve().name
+        return Store((StoredDataset(name, read_heading(folder), folder, place),), ())
     try:
         names = sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
     except OSError as error:
@@ -124,24 +157,26 @@ def _read_folder(folder: Path, place: str) -> Store:
         ) from error
     datasets, left_out = [], []
     for name in names[:MOST_DATASETS]:
+        shown = f"{place}/{name}"
         try:
-            datasets.append((name, _read_entry(folder / name)))
+            datasets.append(StoredDataset(name, _heading_of(folder / name), folder / name, shown))
         except NumapredictError as error:
-            # A copy of a URL's files is in a folder that is soon gone.
-            left_out.append(LeftOut(f"{place}/{name}", str(error).replace(str(folder), place)))
+            left_out.append(LeftOut(shown, str(error).replace(str(folder / name), shown)))
     left_out += [LeftOut(f"{place}/{name}", f"a store has at most {MOST_DATASETS}") for name in names[MOST_DATASETS:]]
     return Store(tuple(datasets), tuple(left_out))
 
 
-def _read_entry(folder: Path) -> Dataset:
+def _heading_of(folder: Path) -> Heading:
     if not folder.is_dir():
         raise InvalidInputError("it is no folder of a dataset")
+    if not (folder / TABLE_FILE).is_file():
+        raise InvalidInputError(f"{TABLE_FILE} is missing: it is half-written, or no dataset")
     if (named := _BY_CONTENTS.search(folder.name)) is not None:
         with refused_as(f"cannot read {folder}", InvalidInputError):
             data = read_bounded(folder / DESCRIPTION_FILE, MOST_BYTES)
         if hashlib.sha256(data).hexdigest() != named["digest"]:
             raise InvalidInputError(f"{DESCRIPTION_FILE} is not what the folder's name says: it was changed")
-    return read_dataset(folder)
+    return read_heading(folder)
 
 
 def _fetch(place: str, into: Path) -> tuple[LeftOut, ...]:

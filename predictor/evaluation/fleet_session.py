@@ -2,20 +2,27 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.dataset_store import LeftOut, read_store
+from numapredict.collect.data.dataset_store import LeftOut, opened_store
 from numapredict.collect.data.outliers import outliers_in_words, without_outliers
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.collect.terminal.progress import doing, follow
 from numapredict.native.errors import InsufficientDataError, InvalidInputError
-from numapredict.predictor.evaluation.machines_held_out import MachineHeldOut, held_out_in_words, machines_held_out
+from numapredict.predictor.evaluation.machines_held_out import (
+    FleetMember,
+    MachineHeldOut,
+    fleet_member,
+    held_out_in_words,
+    machines_held_out,
+)
 from numapredict.predictor.learning.dataset_gains import machine_gains
-from numapredict.predictor.learning.fleet_machines import machines_of
+from numapredict.predictor.learning.fleet_machines import kinds_of, machine_of
 from numapredict.predictor.learning.learning import Wishes, options_of
 from numapredict.predictor.learning.model_choice import models_folder
 from numapredict.predictor.learning.train import default_of
@@ -53,38 +60,48 @@ def learn_fleet(places: Sequence[str], output: Path | None, wishes: Wishes, *, h
 
     InvalidInputError for a store that cannot be read or holds nothing.
     """
-    with doing(f"reading {', '.join(places)}"):
-        stores = [read_store(place) for place in dict.fromkeys(places)]
-    named = {name: dataset for store in stores for name, dataset in store.datasets}
-    found = machines_of(list(named.items()))
-    left_out = [*(each for store in stores for each in store.left_out), *found.left_out]
-    known: list[tuple[Dataset, AnyMapping, MachineGains, int]] = []
-    for dataset, datasets in follow(found.machines, len(found.machines), "machines learned from"):
-        try:
-            known.append((*_gains(dataset, wishes), datasets))
-        except InsufficientDataError as error:
-            left_out.append(LeftOut(dataset.machine, str(error)))
+    known: list[FleetMachine] = []
+    gains: list[MachineGains] = []
+    members: list[FleetMember] = []
+    left_out: list[LeftOut] = []
+    with ExitStack() as stack:
+        with doing(f"reading {', '.join(places)}"):
+            stores = [stack.enter_context(opened_store(place)) for place in dict.fromkeys(places)]
+        left_out += [each for store in stores for each in store.left_out]
+        stored = {each.name: each for store in stores for each in store.datasets}
+        kinds = kinds_of(list(stored.values()), left_out)
+        for kind in follow(kinds, len(kinds), "machines learned from"):
+            machine = machine_of(kind, left_out)
+            if machine is None:
+                continue
+            try:
+                dataset, default, own = _gains(machine[0], wishes)
+            except InsufficientDataError as error:
+                left_out.append(LeftOut(machine[0].machine, str(error)))
+                continue
+            gains.append(own)
+            known.append(_described(own, machine[1]))
+            if held_out:
+                members.append(fleet_member(dataset, default, own))
     for each in left_out:
         log.warning(printable(f"left out: {each.path}: {each.reason}"))
     if not known:
         raise InvalidInputError(f"{', '.join(places)}: there is nothing to learn from; collect datasets first")
     path = output or fleet_gains_path(models_folder())
-    write_gains([gains for _, _, gains, _ in known], path)
+    write_gains(gains, path)
     return LearnedFleet(
-        path=str(path),
-        machines=tuple(
-            FleetMachine(
-                machine=gains.machine,
-                modelled=gains.modelled,
-                topology=gains.topology.fingerprint,
-                datasets=datasets,
-                programs=len(gains.groups),
-                mappings=len(gains.mappings),
-            )
-            for _, _, gains, datasets in known
-        ),
-        left_out=tuple(left_out),
-        held_out=machines_held_out([each[:3] for each in known]) if held_out else (),
+        path=str(path), machines=tuple(known), left_out=tuple(left_out), held_out=machines_held_out(members)
+    )
+
+
+def _described(gains: MachineGains, datasets: int) -> FleetMachine:
+    return FleetMachine(
+        machine=gains.machine,
+        modelled=gains.modelled,
+        topology=gains.topology.fingerprint,
+        datasets=datasets,
+        programs=len(gains.groups),
+        mappings=len(gains.mappings),
     )
 
 

@@ -1,6 +1,7 @@
 """Which machines of a fleet help others: each is searched knowing the others alone, then all of these but one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import follow
-from numapredict.predictor.evaluation.search_curve import Sources, knowledge, searched, space_of
+from numapredict.predictor.evaluation.search_curve import Sources, Space, knowledge, searched, space_of
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.scores import score_of
 from numapredict.predictor.searching.gains_file import MachineGains
@@ -41,21 +42,37 @@ class MachineHeldOut(msgspec.Struct, frozen=True, kw_only=True):
     helpers: tuple[Helper, ...]
 
 
-def machines_held_out(machines: Sequence[tuple[Dataset, AnyMapping, MachineGains]]) -> tuple[MachineHeldOut, ...]:
-    """Return each machine's result in their order, given its dataset, default and gains; nothing for a single one."""
+@dataclass(frozen=True, eq=False)
+class FleetMember:
+    """A machine of a fleet, without its dataset: its times, the column of its default, and what it adds to others."""
+
+    observations: Observations
+    default: int
+    space: Space | None
+    gains: MachineGains
+
+
+def fleet_member(dataset: Dataset, default: AnyMapping, gains: MachineGains) -> FleetMember:
+    """Return what comparing a fleet's machines needs of one."""
+    observations = observe(dataset, default)
+    return FleetMember(observations, observations.column(default), space_of(dataset, observations), gains)
+
+
+def machines_held_out(machines: Sequence[FleetMember]) -> tuple[MachineHeldOut, ...]:
+    """Return each machine's result, in their order; nothing for a single one."""
     found = []
-    for number, (dataset, mapping, own) in enumerate(machines) if len(machines) > 1 else ():
-        observations = observe(dataset, mapping)
-        others = most_alike(own.topology, [each for at, (_, _, each) in enumerate(machines) if at != number])
+    for number, asked in enumerate(machines) if len(machines) > 1 else ():
+        own = asked.gains
+        others = most_alike(own.topology, [each.gains for at, each in enumerate(machines) if at != number])
         known = [others, *([each for each in others if each is not left] for left in others if len(others) > 1)]
-        said = f"searches on {dataset.machine} by other machines"
-        captured = [_captured(dataset, observations, mapping, each) for each in follow(known, len(known), said)]
+        said = f"searches on {own.machine} by other machines"
+        captured = [_captured(asked, each) for each in follow(known, len(known), said)]
         added = captured[1:] or [None]
         found.append(
             MachineHeldOut(
-                machine=dataset.machine,
-                modelled=dataset.modelled,
-                programs=len(observations.programs),
+                machine=own.machine,
+                modelled=own.modelled,
+                programs=len(asked.observations.programs),
                 gain_captured=captured[0],
                 helpers=tuple(
                     Helper(each.machine, None if left is None or captured[0] is None else captured[0] - left)
@@ -66,17 +83,14 @@ def machines_held_out(machines: Sequence[tuple[Dataset, AnyMapping, MachineGains
     return tuple(found)
 
 
-def _captured(
-    dataset: Dataset, observations: Observations, mapping: AnyMapping, others: Sequence[MachineGains]
-) -> float | None:
-    default = observations.column(mapping)
+def _captured(asked: FleetMember, others: Sequence[MachineGains]) -> float | None:
     # A group that only one machine has leaves that machine without programs for it, and is then not asked about.
-    asked = [row for row, group in enumerate(observations.groups) if all(set(each.groups) - {group} for each in others)]
-    observations = observations.rows(asked)
-    sources = Sources(tuple(others), without_machine=True)
-    knows = knowledge(observations, default, space_of(dataset, observations), sources)
-    best = gains_of(observations.time_s, default).max(axis=1)
-    gained = searched(observations, default, knows).gain[:, RUNS - 1]
+    groups = asked.observations.groups
+    rows = [row for row, group in enumerate(groups) if all(set(each.groups) - {group} for each in others)]
+    observations = asked.observations.rows(rows)
+    knows = knowledge(observations, asked.default, asked.space, Sources(tuple(others), without_machine=True))
+    best = gains_of(observations.time_s, asked.default).max(axis=1)
+    gained = searched(observations, asked.default, knows).gain[:, RUNS - 1]
     return score_of(np.asarray(gained), best, observations.groups).gain_captured
 
 

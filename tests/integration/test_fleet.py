@@ -12,13 +12,13 @@ from numapredict.collect.data.dataset_store import add
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.fleet_session import fleet_in_words, learn_fleet
-from numapredict.predictor.evaluation.machines_held_out import RUNS, machines_held_out
+from numapredict.predictor.evaluation.machines_held_out import RUNS, FleetMember, fleet_member, machines_held_out
 from numapredict.predictor.evaluation.search_curve import Sources
 from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.learning import Wishes, options_of
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.learning.train import default_of
-from numapredict.predictor.searching.gains_file import MachineGains, numbers_of
+from numapredict.predictor.searching.gains_file import numbers_of
 from numapredict.predictor.searching.prior import prior_of
 from tests.command import numapredict, refusal
 from tests.planted import planted_dataset
@@ -30,32 +30,32 @@ def called(name: str, dataset: Dataset) -> Dataset:
     return msgspec.structs.replace(dataset, machine=name, measurements=runs)
 
 
-def known(dataset: Dataset, sign: float = 1.0) -> tuple[Dataset, object, MachineGains]:
+def known(dataset: Dataset, sign: float = 1.0) -> FleetMember:
     """Return a machine as fleets compare them; a negative sign makes what it knows the opposite of what is true."""
     default = default_of(dataset, options_of(None, None, dataset))
     gains = machine_gains(dataset, default)
-    return dataset, default, msgspec.structs.replace(gains, numbers=numbers_of(sign * gains.gains))
+    return fleet_member(dataset, default, msgspec.structs.replace(gains, numbers=numbers_of(sign * gains.gains)))
 
 
 @pytest.mark.slow
 def test_a_machine_that_reacts_alike_adds_more_than_one_that_misleads() -> None:
+    dataset = called("asked", planted_dataset(15, seed=1))
     machines = [
-        known(called("asked", planted_dataset(15, seed=1))),
+        known(dataset),
         known(called("alike", planted_dataset(15, seed=2))),
         known(called("misleading", planted_dataset(15, seed=3)), -1.0),
     ]
-    asked = machines_held_out(machines)[0]  # type: ignore[arg-type]
+    asked = machines_held_out(machines)[0]
     added = {each.machine: each.added for each in asked.helpers}
     assert added["alike"] is not None
     assert added["misleading"] is not None
     assert added["alike"] > max(added["misleading"], 0.02)
-    dataset = machines[0][0]
     evaluated = evaluate_held_out(
-        dataset, options_of(None, None, dataset), sources=Sources((machines[1][2], machines[2][2]), True)
+        dataset, options_of(None, None, dataset), sources=Sources((machines[1].gains, machines[2].gains), True)
     )
     point = next(each for each in evaluated.by_runs if each.runs == RUNS)
     assert asked.gain_captured == pytest.approx(point.gain_captured)
-    assert machines_held_out(machines[:1]) == ()  # type: ignore[arg-type]
+    assert machines_held_out(machines[:1]) == ()
 
 
 def test_a_node_finds_what_its_own_kind_knows_and_another_node_takes_it_as_others(

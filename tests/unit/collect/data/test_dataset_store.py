@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from numapredict.collect.data import dataset_store
-from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, write_dataset
-from numapredict.collect.data.dataset_store import add, read_store
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, Dataset, write_dataset
+from numapredict.collect.data.dataset_store import LeftOut, add, opened_store
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from tests.samples import dataset_of
 
@@ -23,6 +23,18 @@ def datasets(tmp_path: Path) -> tuple[Path, Path]:
     for number, folder in enumerate(folders):
         write_dataset(msgspec.structs.replace(dataset_of(), created=f"2025-01-0{number + 1}T00:00:00Z"), folder)
     return folders
+
+
+def held(place: str) -> tuple[dict[str, Dataset], tuple[LeftOut, ...]]:
+    """Return the datasets in a store that can be read, by their names, and all that is left out."""
+    datasets, left_out = {}, []
+    with opened_store(place) as store:
+        for each in store.datasets:
+            try:
+                datasets[each.name] = each.read()
+            except InvalidInputError as error:
+                left_out.append(LeftOut(each.shown, str(error)))
+        return datasets, (*store.left_out, *left_out)
 
 
 def contents(store: Path) -> dict[str, bytes]:
@@ -42,7 +54,7 @@ def test_adding_a_dataset_changes_no_other_and_adding_it_again_changes_nothing(
     assert {path: both[path] for path in before} == before
     assert add(datasets[0], str(store)) == (name, False)
     assert contents(store) == both
-    assert [found for found, _ in read_store(str(store)).datasets] == sorted([name, other])
+    assert list(held(str(store))[0]) == sorted([name, other])
 
 
 class Trap:
@@ -71,11 +83,16 @@ def test_what_is_damaged_half_written_or_foreign_is_named_and_the_rest_is_read(
         (store / "pickled" / file).write_bytes(pickle.dumps(Trap(tmp_path / "ran")))
     (store / "piped").mkdir()
     os.mkfifo(store / "piped" / DESCRIPTION_FILE)
+    (store / "piped" / TABLE_FILE).touch()
+    (store / "torn").mkdir()
+    (store / "torn" / DESCRIPTION_FILE).write_bytes((datasets[0] / DESCRIPTION_FILE).read_bytes())
+    (store / "torn" / TABLE_FILE).write_bytes(b"PAR1")
     (store / "stray").write_text("notes")
-    found = read_store(str(store))
-    assert [name for name, _ in found.datasets] == [good]
-    reasons = {Path(each.path).name: each.reason for each in found.left_out}
-    assert sorted(reasons) == sorted([changed, "half", "pickled", "piped", "stray"])
+    found, left_out = held(str(store))
+    assert list(found) == [good]
+    reasons = {Path(each.path).name: each.reason for each in left_out}
+    assert sorted(reasons) == sorted([changed, "half", "pickled", "piped", "stray", "torn"])
+    assert "belongs to another file" in reasons["torn"]
     assert "not what the folder's name says" in reasons[changed]
     assert f"{TABLE_FILE} is missing" in reasons["half"]
     assert "it is no regular file" in reasons["piped"]
@@ -89,13 +106,17 @@ def test_a_url_holds_the_same_as_a_folder(datasets: tuple[Path, Path], tmp_path:
     name, new = add(datasets[0], url)
     assert not new
     memory = fsspec.filesystem("memory")
-    assert read_store(url).datasets == read_store(str(store)).datasets
+    assert held(url)[0] == held(str(store))[0]
     memory.rm(f"/test-store/{name}/{TABLE_FILE}")
     memory.pipe_file("/test-store/stray", b"notes")
-    found = read_store(url)
-    assert len(found.datasets) == 1
-    assert [each.path for each in found.left_out] == [f"{url}/{name}", f"{url}/stray"]
-    assert read_store(f"{url}/{found.datasets[0][0]}").datasets[0][1] == found.datasets[0][1]  # a dataset itself
+    memory.pipe_file(f"/test-store/torn/{TABLE_FILE}", b"PAR1")
+    memory.pipe_file(f"/test-store/torn/{DESCRIPTION_FILE}", (datasets[0] / DESCRIPTION_FILE).read_bytes())
+    found, left_out = held(url)
+    assert len(found) == 1
+    assert [each.path for each in left_out] == [f"{url}/{name}", f"{url}/stray", f"{url}/torn"]
+    assert left_out[-1].reason.startswith(f"{url}/torn/{TABLE_FILE}: ")
+    other = next(iter(found))
+    assert held(f"{url}/{other}")[0] == found  # a dataset itself
 
 
 def test_a_file_at_a_url_that_is_too_large_is_not_fetched(
@@ -105,23 +126,32 @@ def test_a_file_at_a_url_that_is_too_large_is_not_fetched(
     name, _ = add(datasets[0], url)
     monkeypatch.setattr(dataset_store, "MOST_BYTES", 10)
     with pytest.raises(InvalidInputError, match=f"{name}: {DESCRIPTION_FILE} has more than"):
-        read_store(url)
+        held(url)
 
 
 def test_places_that_cannot_be_used_are_named(
     datasets: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InvalidInputError, match=r"nowhere: No such file or directory; name a folder of datasets"):
-        read_store(str(tmp_path / "nowhere"))
+    with (
+        pytest.raises(InvalidInputError, match=r"nowhere: No such file or directory; name a folder of datasets"),
+        opened_store(str(tmp_path / "nowhere")),
+    ):
+        pass
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InvalidInputError, match=r"empty has no dataset that can be read; name a folder or URL"):
-        read_store(str(tmp_path / "empty"))
-    with pytest.raises(InvalidInputError, match="cannot open nothing://there: ValueError: Protocol not known"):
-        read_store("nothing://there")
+    with (
+        pytest.raises(InvalidInputError, match=r"empty has no dataset that can be read; name a folder or URL"),
+        opened_store(str(tmp_path / "empty")),
+    ):
+        pass
+    with (
+        pytest.raises(InvalidInputError, match="cannot open nothing://there: ValueError: Protocol not known"),
+        opened_store("nothing://there"),
+    ):
+        pass
     with pytest.raises(InvalidInputError, match=r"dataset\.json is missing"):
         add(tmp_path / "empty", str(tmp_path / "store"))
     with pytest.raises(UnwritableError, match="cannot add to the store"):
         add(datasets[0], str(datasets[0] / DESCRIPTION_FILE))
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(UsageError, match=r"pip install 'numapredict\[fleet\]'"):
-        read_store("memory://test-store")
+        held("memory://test-store")
