@@ -50,10 +50,19 @@ def four_by_eight() -> Topology:
 
 
 def planted_dataset(
-    programs: int = 15, seed: int = 1, subset: str = "thesis", jitter: float = 0.08, counters: bool = True
+    programs: int = 15,
+    seed: int = 1,
+    subset: str = "thesis",
+    jitter: float = 0.08,
+    counters: bool = True,
+    topology: Topology | None = None,
 ) -> Dataset:
-    """Return programs of every kind in turn under the default and every mapping of a subset; a kind is no group."""
-    topology = four_by_eight()
+    """Return programs of every kind in turn under the default and every mapping of a subset; a kind is no group.
+
+    Another machine's topology has no counters: theirs are of four nodes.
+    """
+    counters = counters and topology is None
+    topology = topology or four_by_eight()
     mappings = dict.fromkeys((space.default_mapping(topology), *space.subset(subset, topology)))
     generator = np.random.default_rng(seed)
     names = list(KINDS)
@@ -74,9 +83,9 @@ def planted_dataset(
             values.sync_s * factors[3] * length,
         )
         listed.append(Program(name=name, command=("./app", name), group=name, summary=f"made up, {kind}"))
-        measurements += [measure(name, jittered, mapping, counters) for mapping in mappings]
+        measurements += [measure(name, jittered, mapping, counters, topology.name) for mapping in mappings]
     return Dataset(
-        machine="planted-4x8",
+        machine=topology.name,
         modelled=True,
         topology=topology,
         made_by="tests/planted.py",
@@ -86,7 +95,9 @@ def planted_dataset(
     )
 
 
-def measure(name: str, kind: Kind, mapping: Mapping, counters: bool = True) -> Measurement:
+def measure(
+    name: str, kind: Kind, mapping: Mapping, counters: bool = True, machine: str = "planted-4x8"
+) -> Measurement:
     """Return what the formula says about one program under one mapping."""
     local, busiest = _placement(kind, mapping)
     threads, nodes = mapping.threads, mapping.thread_nodes
@@ -102,7 +113,7 @@ def measure(name: str, kind: Kind, mapping: Mapping, counters: bool = True) -> M
     return Measurement(
         program=name,
         mapping=mapping,
-        machine="planted-4x8",
+        machine=machine,
         modelled=True,
         repetitions=(Repetition(time_s, counters=Counters(every) if counters else None),),
     )

@@ -10,6 +10,7 @@ import pytest
 from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.profile_file import read_profile
 from numapredict.native.library import placement_library
+from tests.preloaded import built
 
 SOURCES = Path(__file__).parents[2]
 NATIVE = SOURCES / "native" / "placement"
@@ -105,6 +106,18 @@ def placed(pages: str) -> dict[str, str]:
 def test_a_program_computes_the_same_under_next_touch(pages: Path, tmp_path: Path, policy: str) -> None:
     alone = ran(pages, tmp_path, 20, OMP_NUM_THREADS=str(PROFILED))
     assert ran(pages, tmp_path, 20, **placed(policy)) == alone
+
+
+@pytest.mark.parametrize("policy", ["locality", "mix", "dataset", "first-touch;profile"])
+def test_a_program_may_have_its_own_sbrk(tmp_path: Path, policy: str) -> None:
+    program = built("own_break.c", tmp_path, GCC)
+    alone = subprocess.run(
+        [program], env=os.environ | {"OMP_NUM_THREADS": str(PROFILED)}, capture_output=True, text=True, check=True
+    )
+    settings = f"{policy}={tmp_path / 'profile'}" if "profile" in policy else policy
+    ended = subprocess.run([program], env=os.environ | placed(settings), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, alone.stdout, "")
+    assert alone.stdout.endswith(" 2 1\n")
 
 
 def test_a_profile_knows_which_thread_has_which_part(pages: Path, tmp_path: Path) -> None:

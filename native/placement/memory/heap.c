@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #define MOST_SYSTEM_PARTS 16
 #define PAGES_LIMIT (1ul << 28) /* 1 TB of heap */
@@ -54,7 +53,7 @@ void heap_prepare(void) {
     dl_iterate_phdr(note_code, NULL);
     prepared = true;
     /* The heap up to here was not scanned: its pages follow the process's policy (early.h). */
-    heap_start = heap_known = ((uintptr_t)sbrk(0) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    heap_start = heap_known = (system_break() + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     errno = before;
 }
 
@@ -92,8 +91,10 @@ static void set_left_out(size_t page) {
 
 bool heap_leave_out(const void *block, size_t bytes) {
     const uintptr_t start = (uintptr_t)block;
+    if (!prepared || start < heap_start || (start - heap_start) / PAGE_BYTES >= PAGES_LIMIT)
+        return false;
     /* The heap's end (a system call) is read only if the block may lie behind the scanned part. */
-    if (!prepared || start < heap_start || (start >= heap_known && start >= (uintptr_t)sbrk(0)))
+    if (start >= heap_known && start >= system_break())
         return false;
     /* The allocator's own header lies before the block. */
     const uintptr_t from = start - 16 < heap_start ? heap_start : start - 16;
@@ -136,7 +137,7 @@ static void look(uintptr_t from, uintptr_t to) {
 
 void heap_refresh(void) {
     const int before = errno;
-    const uintptr_t top = (uintptr_t)sbrk(0) & ~(PAGE_BYTES - 1);
+    const uintptr_t top = system_break() & ~(PAGE_BYTES - 1);
     const bool again = atomic_load_explicit(&changed, memory_order_relaxed) && whole_looks < MOST_WHOLE_LOOKS;
     const bool wanted = prepared && !atomic_load_explicit(&out_of_memory, memory_order_relaxed);
     if (wanted && (top > heap_known || again) && !atomic_flag_test_and_set(&refreshing)) {

@@ -145,6 +145,8 @@ bool system_declines_huge(void) {
     return quiet(syscall(SYS_prctl, PR_GET_THP_DISABLE, 0ul, 0ul, 0ul, 0ul), before) == 1;
 }
 
+uintptr_t system_break(void) { return (uintptr_t)syscall(SYS_brk, 0); }
+
 int system_protect(uintptr_t start, size_t bytes, int prot) {
     int before = errno;
     return (int)quiet(syscall(SYS_mprotect, start, bytes, prot), before);

@@ -48,6 +48,9 @@ int system_populate(uintptr_t start, size_t bytes);
 bool system_is_empty(uintptr_t page);
 /* Whether all pages of private memory are known to be absent. */
 bool system_is_empty_all(uintptr_t start, size_t bytes);
+/* The end of the main heap. sbrk(0) is not safe: libraries put their own in its place (UCX), and these take
+ * locks, which this library follows. */
+uintptr_t system_break(void);
 /* Drop the pages, which then read as zeros; only for private memory that is not in use yet. */
 int system_discard(uintptr_t start, size_t bytes);
 /* Whether this process was told to have no transparent huge pages (prctl(2), PR_SET_THP_DISABLE). */
