@@ -38,6 +38,7 @@ RUNS = (  # MPI, compiler of the program, label
     ("openmpi", GCC, "16x4-contiguous-first-touch"),
     ("mpich", CLANG, "16x4-scatter-interleave"),  # each rank on all nodes
     ("mpich", GCC, "8x2-scatter-locality-2pernode"),
+    ("mpich", GCC, "16x4-scatter-locality"),
 )
 # Of Open MPI's parts only those for one computer: to load all of them takes half a minute under emulation.
 ONE_COMPUTER = ("--mca", "pml", "ob1", "--mca", "btl", "self,vader", "--mca", "osc", "^ucx,rdma")
