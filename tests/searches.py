@@ -110,9 +110,13 @@ def times(baseline: float, **others: float) -> dict[AnyMapping, float]:
 
 
 def answered(
-    computer: Computer, runs: int = 3, baseline: AnyMapping = AS_IT_IS, expected_runs: int | None = None
+    computer: Computer,
+    runs: int = 3,
+    baseline: AnyMapping = AS_IT_IS,
+    expected_runs: int | None = None,
+    program: Program = APP,
 ) -> Searched:
     """Return the answer of a search on the computer."""
     machine: object = computer
     options = SearchOptions(runs=runs, expected_runs=expected_runs)
-    return searched(APP, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
+    return searched(program, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.host.work_folder import require_room
 from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
@@ -138,7 +139,9 @@ class HardwareRun:
                 kept.append(timed)
         self._keep_regions()
         regions = read_census(self.report)
-        teams = timed_teams(regions.regions, {**os.environ, **dict(self.program.environment)}) if regions else ()
+        # Each rank has its share of the mapping's threads: no rank's team says what the program asks for.
+        known = regions.regions if regions and not starts_tasks(self.program.command) else ()
+        teams = timed_teams(known, {**os.environ, **dict(self.program.environment)})
         return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0, teams)
 
     def _timed(self, highest_MHz: float) -> tuple[Failed | None, Timed]:

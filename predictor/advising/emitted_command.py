@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.host import host_topology
+from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
 
 log = logging.getLogger(__name__)
 
+_ONE_PROCESS = "cannot deal a mapping to the ranks of a job"
+
 SBATCH = ("#!/bin/sh", "#SBATCH --nodes=1", "#SBATCH --ntasks=1", "#SBATCH --exclusive")
 """The head of a job script (sbatch(1)): without --exclusive a job has some of a node's PUs."""
 
@@ -40,6 +43,11 @@ def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) 
     if printed == "mpirun" or split_label(label)[1] is not None:
         return _of_ranks(printed, label, command, topology)
     tool = _tool(printed)
+    if starts_tasks(command):
+        raise UnsupportedMappingError(
+            f"{TITLES[tool]} {_ONE_PROCESS}, and {command[0]} starts some: leave --emit out, or use --emit mpirun"
+            f" with {label}-1pernode (or -2persocket, -1perl3) and the program that each rank runs"
+        )
     mapping = mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS")))
     placement = resolve(mapping, topology)
     program = program_of(command)
@@ -62,6 +70,9 @@ def command_for_advice(printed: Printed, advice: "Advice | Searched", program: P
     Its limits are logged with our name in front, since only the command goes to standard output.
     """
     tool = _tool(printed)
+    if not advice.alternatives and starts_tasks(program.command):
+        log.info(f"numapredict: {TITLES[tool]} {_ONE_PROCESS}: this is numapredict's own command")
+        return _script(printed, advice.command)
     if not advice.alternatives:
         log.info("numapredict: no mapping was faster than the program as it is now: this is its command")
         return _script(printed, advice.command)

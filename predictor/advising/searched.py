@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
@@ -136,7 +137,9 @@ def searched(program: Program, machine: Machine, runner: Runner, prior: Prior, o
     over = next((run.speedup for run in runs if run.mapping == default and run.speedup), None)
     chosen = runs[0 if keep else best].speedup
     following, share = found.following(), seen_share(found.compared())
-    alternatives = _alternatives(mapping, runs, machine, program) if isinstance(mapping, Mapping) else ()
+    # What another tool starts is one process: it would give each rank of a job the whole mapping.
+    ranks = starts_tasks(program.command)
+    alternatives = _alternatives(mapping, runs, machine, program) if isinstance(mapping, Mapping) and not ranks else ()
     return Searched(
         program=command_line(program.command),
         machine=machine.name,

@@ -92,13 +92,18 @@ def test_a_program_that_does_as_it_is_asked_has_no_number_of_its_own(foreign: Pa
     assert own_team(measured) is None
 
 
-def test_a_clock_sees_it_too(foreign: Path) -> None:
+def test_a_clock_sees_it_too(foreign: Path, tmp_path: Path) -> None:
     pu = min(os.sched_getaffinity(0))
     topology = Topology("here", (Node(0, 0, (Core(0, (pu,)),), 1 << 30),), (), ((10.0,),))
     measured = HardwareMachine(topology, repetitions=1).run(
         program_of(foreign, "call", 3), parse_label("1x1-contiguous-bind")
     )
     assert own_team(measured) == Team(3, 1.0)
+    launcher = tmp_path / "mpirun"  # of each rank's threads it does not say how many the job asks for
+    launcher.write_text('#!/bin/sh\nOMPI_COMM_WORLD_LOCAL_SIZE=1 OMPI_COMM_WORLD_LOCAL_RANK=0 "$@"\n')
+    launcher.chmod(0o755)
+    job = program_of(launcher, foreign, "call", 3)
+    assert own_team(HardwareMachine(topology, repetitions=1).run(job, parse_label("1x1-contiguous-bind"))) is None
     nested = program_of(foreign, "call", 3, OMP_MAX_ACTIVE_LEVELS="2")  # the report does not tell inner teams
     assert own_team(HardwareMachine(topology, repetitions=1).run(nested, parse_label("1x1-contiguous-bind"))) is None
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping as Variables
 
 import msgspec
 
+from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import Placement, resolve
@@ -25,6 +26,9 @@ _EXPRESSIONS: dict[Tool, Expression] = {
     "likwid": likwid_pin,
     "slurm": srun,
 }
+
+
+_RANKS = "each rank gets all threads of the mapping: only numapredict run deals them to the ranks of a job"
 
 
 class Emission(msgspec.Struct, frozen=True):
@@ -72,7 +76,8 @@ def emit(
     if changed:
         notes.append(f"{', '.join(changed)} in your environment is overridden here")
     text = _text(wrapping, program, unset)
-    return Emission(text, candidate, candidate == mapping, "; ".join(notes), wrapping.cautions)
+    ranks = (_RANKS,) if starts_tasks(program.command) else ()
+    return Emission(text, candidate, candidate == mapping, "; ".join(notes), (*ranks, *wrapping.cautions))
 
 
 def _wrapping(

@@ -45,6 +45,14 @@ def test_a_program_that_is_not_here_can_be_named(capsys: pytest.CaptureFixture[s
     assert out[0].endswith("likwid-pin -m -c 0,1,2,3 ./not-here -x")
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_tool_deals_a_mapping_to_ranks(tool: Tool, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--mapping", "8x2-scatter-interleave", "--emit", tool, "--", "mpirun", "-n", "4", "./app")
+    code, out, (line,) = run(capsys, *words)
+    assert (code, out) == (2, [])
+    assert "cannot deal a mapping to the ranks of a job, and mpirun starts some: leave --emit out" in line
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -130,6 +130,15 @@ def test_a_tool_gets_the_fastest_run_that_it_can_express_never_one_slower_than_t
     assert found.alternative.expected_speedup is None
 
 
+def test_no_tool_gets_a_command_for_a_job_of_ranks() -> None:
+    job = program_of(("/usr/bin/mpirun", "-n", "4", "./app"))
+    found = answered(Computer(times(8.0, local=4.0, spread=4.05)), program=job)
+    assert (found.mapping, found.alternative, found.alternatives) == (LOCAL, None, ())
+    assert found.command == f"numapredict run --mapping {LOCAL.label} -- /usr/bin/mpirun -n 4 ./app"
+    assert found.command in searched_in_words(found)
+    assert command_for_advice("numactl", found, job) == found.command
+
+
 def test_on_a_described_machine_the_baseline_is_the_default_and_all_is_called_modelled() -> None:
     computer = Modelled(times(8.0, default=8.0, local=4.0))
     found = answered(computer, baseline=DEFAULT)

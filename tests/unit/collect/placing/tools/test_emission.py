@@ -31,6 +31,13 @@ def words_of(text: str) -> tuple[dict[str, str], list[str]]:
     return dict(word.split("=", 1) for word in words[:count]), words[count:]
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_job_of_ranks_is_a_caution(tool: Tool) -> None:
+    placement = resolve(parse_label("8x2-scatter-first-touch"), FOUR)
+    assert "each rank gets all threads" in emit(tool, placement, program_of(("mpiexec", "./app")), {}).cautions[0]
+    assert not any("rank" in caution for caution in emit(tool, placement, PROGRAM, {}).cautions)
+
+
 @pytest.mark.parametrize(
     ("label", "options"),
     [
