@@ -93,8 +93,8 @@ _OPTIONS = (
     click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Run on the workers of this Dask scheduler, in place of --jobs; modelled machines only (by the clock, many "
-        "nodes collect with `collect campaign --shards`).",
+        help="Run on the workers of this Dask scheduler, in place of --jobs; modelled machines only (by the clock, "
+        "many nodes collect with `collect campaign --shards`).",
     ),
     click.option(
         "--repetitions",

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import dask
 import msgspec
 import pytest
 from distributed import Client, LocalCluster, Nanny
@@ -32,18 +33,24 @@ pytestmark = [pytest.mark.slow, pytest.mark.native]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    """Start a scheduler and two workers of one thread; their nannies set variables, and replace a killed one."""
+    """Start a scheduler and two workers of one thread, which are replaced when killed, with variables of their own."""
     folder = tmp_path_factory.mktemp("dask")
-    variables = {"NUMAPREDICT_CACHE": str(folder / "cache")}
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        local_directory=str(folder),
-        env=variables,
-    ) as started:
-        yield started
+    variables = {"NUMAPREDICT_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        # What these name would be set here, too, and the workers differ from here, as they do elsewhere.
+        dask.config.set({"distributed.nanny.pre-spawn-environ": {}}),
+    ):
+        patch.setenv("PYTHONHASHSEED", "6640")  # set in any case: taken back at the end
+        with LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(folder),
+            env=variables,
+        ) as started:
+            yield started
 
 
 @contextlib.contextmanager
@@ -95,7 +102,9 @@ def test_folds_give_the_same_bytes_with_a_worker_that_is_killed(
 
     scheduler = ("--scheduler", cluster.scheduler_address)
     figure = bytes_of("here.svg", "report", "budget")
+    before = cluster.scheduler.transition_counter
     assert bytes_of("there.svg", "report", "budget", *scheduler) == figure
+    assert cluster.scheduler.transition_counter > before  # it was asked
     here = bytes_of("here", "evaluate")
     with one_killed(cluster, running=False):
         assert bytes_of("there", "evaluate", *scheduler) == here

@@ -1,5 +1,6 @@
 """Dask's client and workers are stood in for here: tests/integration/test_dask.py has real ones."""
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -11,11 +12,13 @@ import msgspec
 import pytest
 
 from numapredict.collect.campaign.dask_workers import Answer, Task, run_on_scheduler, run_task, tasks_of
+from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.campaign.plan import Batch
 from numapredict.collect.campaign.workers import Refusal, Result
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.program import program_of
 from numapredict.native.errors import FailedRunsError, InvalidInputError, MissingNativePartError
 from tests.samples import dataset_of, measurement_of, programs_of, topology_of
 
@@ -106,3 +109,16 @@ def test_a_worker_of_another_version_runs_nothing(monkeypatch: pytest.MonkeyPatc
     assert isinstance(refused, InvalidInputError)
     assert "or numapredict is another version" in str(refused)
     assert not any(isinstance(message, InvalidInputError) for message in run_task(MACHINE, task).messages)
+
+
+@pytest.mark.native
+def test_only_before_a_programs_first_run_its_files_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="w"))
+    machine = modelled_machine("sandybridge-4x8")
+    monkeypatch.setattr(machine, "run", lambda program, _mapping: machine.store.census(program))
+    keys: list[str] = []
+    monkeypatch.setattr(machine.store, "census", lambda program: keys.append(machine.store._key(program)))
+    first, later = tasks_of(Batch(program_of((sys.executable,)), MAPPINGS), "of earlier")
+    assert "is another program there" in str(run_task(machine, first).messages[0])
+    run_task(machine, later)
+    assert keys == ["of earlier"]
