@@ -163,6 +163,8 @@ def campaign(
     from numapredict.collect.terminal.answer import print_answer
 
     shards, number = many["shards"], many["shard"]
+    if shards is not None and request.scheduler is not None:
+        raise click.UsageError("--shards and --scheduler exclude each other: a Dask scheduler deals out the programs")
     _check_shards(dry_run or as_json, **many)
     if many["emit"]:
         with doing("estimating the time"):

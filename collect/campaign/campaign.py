@@ -6,9 +6,12 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from numapredict.collect.campaign.dask_scheduler import connected
+from numapredict.collect.campaign.dask_workers import run_on_scheduler
 from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
 from numapredict.collect.campaign.run_count import RunCount, failure_in_words, run_in_words
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
@@ -24,6 +27,9 @@ from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import printable
 from numapredict.collect.terminal.progress import showing
 from numapredict.native.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 # What a caller needs to make a campaign and read its answers.
 __all__ = ["Campaign", "Estimate", "Options", "Plan", "Summary"]
@@ -80,12 +86,14 @@ class Campaign:
 
     def run(self) -> Summary:
         """Run what is left; InvalidInputError for a folder or journal that cannot be used. Finished runs are kept."""
-        with refused_as(f"cannot make the folder {self.folder}"):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
-            create_journal(self.journal_path, self._record())
-        with Journal(self.journal_path, self._header()) as journal:
-            return self._run(journal, self._plan(journal.record), journal.record)
+        address = self.options.scheduler
+        with contextlib.nullcontext() if address is None else connected(address) as client:
+            with refused_as(f"cannot make the folder {self.folder}"):
+                self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
+                create_journal(self.journal_path, self._record())
+            with Journal(self.journal_path, self._header()) as journal:
+                return self._run(journal, self._plan(journal.record), journal.record, client)
 
     def finish(self) -> Dataset:
         """Write what the journal holds as the dataset, and return it; the journal stays, to be extended."""
@@ -101,22 +109,27 @@ class Campaign:
         write_dataset(dataset, self.folder)
         return dataset
 
-    def _run(self, journal: Journal, todo: Plan, record: Record) -> Summary:
+    def _run(self, journal: Journal, todo: Plan, record: Record, client: "Client | None" = None) -> Summary:
+        """Run a plan, on the workers of Dask's ``client`` if there is one."""
         time_estimate, left = time_estimate_of(record), left_by_program(todo)
         refused = []
         spent_s = 0.0
+        jobs = self.options.jobs
         count = RunCount(todo.finished + left.total(), todo.finished, todo.failed)
-        parallel = min(self.options.jobs, max(len(todo.batches), 1))
         introduced = {batch.program.name: batch.program for batch in todo.batches}
 
         def estimate_left() -> None:
             left_s = time_estimate.left_s(left)
             count.left_s = None if left_s is None else left_s / parallel
 
-        if self.options.jobs > 1:
-            results = run_in_workers(self.machine, todo.batches, self.options.jobs)
+        if client is not None:
+            jobs = sum(client.nthreads().values())  # type: ignore[no-untyped-call]
+            results = run_on_scheduler(client, self.machine, todo.batches)
+        elif jobs > 1:
+            results = run_in_workers(self.machine, todo.batches, jobs)
         else:
             results = run_here(self.machine, todo.batches)
+        parallel = min(jobs, max(len(todo.batches), 1))
         with contextlib.ExitStack() as stack:
             estimate_left()
             stack.enter_context(showing(count))

@@ -91,6 +91,12 @@ _OPTIONS = (
         help="Processes at a time; modelled machines only.",
     ),
     click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Run on the workers of this Dask scheduler, in place of --jobs; modelled machines only (by the clock, "
+        "many nodes collect with `collect campaign --shards`).",
+    ),
+    click.option(
         "--repetitions",
         type=click.IntRange(1),
         metavar="N",

@@ -22,12 +22,14 @@ ASSUMED_EXECUTION_S = 10.0
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How to run a campaign: the seed of the order, whether failed runs are tried again, and how many at a time.
 
+    With a ``scheduler``, the address of a Dask one, its workers run them, as many at a time as they have threads.
     When its runs have taken ``most_s`` together, no further one begins.
     """
 
     seed: int = 0
     retry_failed: bool = False
     jobs: int = 1
+    scheduler: str | None = None
     most_s: float = math.inf
 
 

@@ -60,6 +60,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     no_smt: bool = False
     labels: tuple[str, ...] = ()
     jobs: int = 1
+    scheduler: str | None = None
     repetitions: int = 5
     retry_failed: bool = False
     strict: bool = False
@@ -102,6 +103,8 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         machine = this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
     if not machine.modelled and request.jobs > 1:
         raise UsageError("--jobs is for modelled machines: programs that run at the same time disturb each other")
+    if not machine.modelled and request.scheduler is not None:
+        raise UsageError("--scheduler is for modelled machines: by the clock, many nodes collect with --shards")
     topology = machine.topology
     mappings: tuple[Mapping, ...]
     if request.labels:
@@ -112,7 +115,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     if request.codelets or not (request.commands or request.cere_folders):
         initialisations = request.initialisations or INITIALISATIONS
         programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
-    options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
+    options = Options(jobs=request.jobs, retry_failed=request.retry_failed, scheduler=request.scheduler)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
 
 

@@ -178,7 +178,7 @@ def _work(machine: Machine, link: Connection) -> None:
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             while (batch := link.recv()) is not None:
-                for message in _results(machine, batch):
+                for message in results_of(machine, batch):
                     link.send(message)
                 link.send(None)
         finally:
@@ -187,7 +187,7 @@ def _work(machine: Machine, link: Connection) -> None:
         return  # stopped, or the campaign is gone
 
 
-def _results(machine: Machine, batch: Batch) -> Generator[object, None, None]:
+def results_of(machine: Machine, batch: Batch) -> Generator[object, None, None]:
     """Yield a batch's results and refusals, and last the error that ends the campaign, if any."""
     try:
         yield from run_here(machine, [batch])

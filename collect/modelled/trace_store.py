@@ -20,7 +20,7 @@ from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.modelled.trace import Trace, parse_trace
-from numapredict.collect.modelled.tracing import TraceBudget, check_program, take_census, take_trace
+from numapredict.collect.modelled.tracing import TraceBudget, check_program, counted_variables, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import lasting
@@ -29,7 +29,6 @@ from numapredict.native.library import marks_library, ranges_library, tracer_plu
 
 BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
-_COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
 _DIGESTED_BYTES = 64 << 20
 _WHAT = "trace cache"
 
@@ -39,7 +38,10 @@ log = logging.getLogger(__name__)
 
 
 class TraceStore:
-    """Returns censuses and traces from the cache, takes missing ones, and logs its work."""
+    """Returns censuses and traces from the cache, takes missing ones, and logs its work.
+
+    In a copy in another process the programs have the variables of the first one, and the cache is its own.
+    """
 
     def __init__(
         self,
@@ -49,8 +51,14 @@ class TraceStore:
     ) -> None:
         self.machine = machine
         self.budget = budget or TraceBudget()
-        self.folder = folder or cache_folder() / "traces"
+        self._folder = folder
+        self._counted = counted_variables()
         self._keys: dict[Program, str] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Return the cache's folder."""
+        return self._folder or cache_folder() / "traces"
 
     def census(self, program: Program) -> Census:
         """Return a program's census, from the cache or from one native run."""
@@ -60,7 +68,7 @@ class TraceStore:
             require_room(self.folder, _WHAT)
             text = f"{program.name}: one native run to count its parallel regions"
             with lasting(log, text, self.budget.census_s):
-                data = take_census(program, self.budget)
+                data = take_census(program, self.budget, self._counted)
             self._store(path, data)
             found = parse_census(data)
         if found is None:
@@ -82,7 +90,8 @@ class TraceStore:
             if most_s >= self.budget.trace_s + 1:
                 text += f" and {most_s - self.budget.trace_s:.0f} before its first region"
             with lasting(log, text, most_s):
-                data = take_trace(program, threads, self.machine.with_siblings(siblings), census, self.budget)
+                machine = self.machine.with_siblings(siblings)
+                data = take_trace(program, threads, machine, census, self.budget, self._counted)
             self._store(path, data)
             found = parse_trace(data, str(path))
         else:
@@ -93,20 +102,25 @@ class TraceStore:
         """Return whether the cache has a program's trace with a number of threads, so many of them on a core."""
         return self._trace_path(program, threads, siblings).is_file()
 
+    def keep_key(self, program: Program, digest: str) -> None:
+        """Take a digest of earlier for the program's: its runs may have changed a file since."""
+        self._keys[program] = digest
+
+    def _key(self, program: Program) -> str:
+        """Return the program's digest, taken before its first run: a file that its arguments name may be its output."""
+        if program not in self._keys:
+            self._keys[program] = self.digest(program)
+        return self._keys[program]
+
     def _trace_path(self, program: Program, threads: int, siblings: int) -> Path:
         shared = f"-smt{siblings}" if siblings > 1 else ""
         return self.folder / f"{self._key(program)}-{threads}{shared}.trace"
 
-    def _key(self, program: Program) -> str:
-        """Return the digest of all that a trace depends on, but for the thread count.
+    def digest(self, program: Program) -> str:
+        """Return the digest of all that a trace depends on, but for the thread count, as it is now.
 
-        It is taken once, before the first run: a file named in the arguments may be one that the program writes.
+        Raises UnrunnableProgramError.
         """
-        if program not in self._keys:
-            self._keys[program] = self._digest(program)
-        return self._keys[program]
-
-    def _digest(self, program: Program) -> str:
         digest = hashlib.sha256()
         executable = Path(program.directory or ".") / check_program(program)
         for file in (executable, tracer_plugin(), marks_library(), ranges_library()):
@@ -117,8 +131,7 @@ class TraceStore:
             with contextlib.suppress(OSError, ValueError):
                 if file.is_file():
                     digest.update(_content(file))
-        own = {name: value for name, value in os.environ.items() if name.startswith(_COUNTED)}
-        for name, value in sorted({**own, **dict(program.environment)}.items()):
+        for name, value in sorted({**self._counted, **dict(program.environment)}.items()):
             digest.update(f"{name}={value}\0".encode(errors="surrogateescape"))
         digest.update(repr((program.directory, self.machine.private_cache, self.machine.line_bytes)).encode())
         digest.update(repr(self.budget).encode())

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,7 @@ _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
 _OTHER_INTERFACE = "plugin requires API version"  # QEMU 10.0.13, plugins/loader.c
 _NUMBER_BYTES = 4  # an int of C
 EMULATOR = "qemu-x86_64"
+_COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
 # Variables that would bind threads or change the requested thread count.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
 # Of some 600 traces of programs that run natively without errors, two ended in a SIGSEGV of the emulator and none on a
@@ -89,11 +91,18 @@ def check_program(program: Program) -> str:
     return found
 
 
-def take_census(program: Program, budget: TraceBudget) -> bytes:
+def counted_variables() -> dict[str, str]:
+    """Return this process's variables that may change what a program does in memory."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_COUNTED)}
+
+
+def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str] | None = None) -> bytes:
     """Run a program natively with two threads and return the census file's bytes; TracingError if it is of no use.
 
-    With an exit code other than 0 it is of use if regions were seen; the file keeps the code.
+    With an exit code other than 0 it is of use if regions were seen; the file keeps the code. ``counted``: the
+    variables that count, this process's own where none are given.
     """
+    counted = counted_variables() if counted is None else counted
     executable = check_program(program)
     with work_folder() as folder:
         file = folder / "census"
@@ -101,9 +110,9 @@ def take_census(program: Program, budget: TraceBudget) -> bytes:
             reserve_file(file)
         except OSError as error:
             raise refused(folder.parent, error) from error
-        environment = _environment(program, CENSUS_THREADS)
+        environment = _environment(program, CENSUS_THREADS, counted)
         environment["NUMAPREDICT_CENSUS"] = str(file)
-        preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
+        preload = [counted.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
         allowed = allowance_of(budget.census_s, CENSUS_THREADS)
         ending = _run([executable, *program.command[1:]], environment, program, allowed)
@@ -129,12 +138,19 @@ def take_census(program: Program, budget: TraceBudget) -> bytes:
 
 
 def take_trace(
-    program: Program, threads: int, machine: MachineDescription, census: Census, budget: TraceBudget
+    program: Program,
+    threads: int,
+    machine: MachineDescription,
+    census: Census,
+    budget: TraceBudget,
+    counted: Mapping[str, str] | None = None,
 ) -> bytes:
     """Trace a program with a number of threads through a machine's private caches and return the trace file's bytes.
 
-    Raises TracingError when the program fails under the tracer or shows no region in time.
+    Raises TracingError when the program fails under the tracer or shows no region in time. ``counted`` is as for
+    ``take_census``.
     """
+    counted = counted_variables() if counted is None else counted
     executable = check_program(program)
     # One of this Python's environment first: people build it where the system's has no plugins.
     emulator = shutil.which(EMULATOR, path=f"{sys.prefix}/bin") or shutil.which(EMULATOR)
@@ -175,7 +191,7 @@ def take_trace(
             # The tracer stops itself at its limit and then needs a moment to write its file.
             allowed = TimeAllowance(seconds * LONGEST + 30)
             failure.write_bytes(bytes(_NUMBER_BYTES))  # has its space when the disk is full
-            ending = _run(command, _environment(program, threads), program, allowed)
+            ending = _run(command, _environment(program, threads, counted), program, allowed)
             # Some emulators write the trace of a program that dies by a signal, and some do not.
             died = ending.exit_code < 0 and not ending.timed_out
             data = file.read_bytes() if file.is_file() and not died else b""
@@ -217,9 +233,11 @@ def take_trace(
     return with_exit_code(data, ending.exit_code)
 
 
-def _environment(program: Program, threads: int) -> dict[str, str]:
+def _environment(program: Program, threads: int, counted: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's and the program's variables, with the thread count and passive waiting set."""
-    merged = {**os.environ, **dict(program.environment), **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
+    others = {name: value for name, value in os.environ.items() if not name.startswith(_COUNTED)}
+    own = dict(program.environment)
+    merged = {**others, **counted, **own, **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
     return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
 
 

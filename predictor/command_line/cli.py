@@ -268,6 +268,8 @@ def train(
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
         raise click.UsageError("--budget limits measuring, and --dataset measures nothing: leave one of them out")
+    if request.scheduler is not None and (fleet or dataset is not None):
+        raise click.UsageError("--scheduler runs a campaign: leave it out with --dataset and --fleet")
     if held_out and not fleet:
         raise click.UsageError("--held-out compares the machines of --fleet")
     if fleet:
@@ -346,9 +348,9 @@ def evaluate(
     """
     with doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.evaluation.dask_scheduler import on_scheduler
         from numapredict.predictor.evaluation.evaluation_session import Asked, evaluate_datasets, save
         from numapredict.predictor.evaluation.evaluation_text import doubts_in_words, evaluations_in_words
+        from numapredict.predictor.evaluation.processes import on_scheduler
 
     asked = Asked(
         default=default, thesis=method == "thesis", keep_outliers=keep_outliers, without_machine=without_machine

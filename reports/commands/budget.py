@@ -28,7 +28,7 @@ def budget(datasets: tuple[str, ...], jobs: int, scheduler: str | None, output: 
     with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.budget_curve import budget_curve
-        from numapredict.predictor.evaluation.dask_scheduler import on_scheduler
+        from numapredict.predictor.evaluation.processes import on_scheduler
         from numapredict.predictor.learning.datasets import open_datasets
         from numapredict.predictor.learning.learning import options_of
         from numapredict.predictor.learning.train import default_of

@@ -65,6 +65,7 @@ def test_a_campaign_says_its_size_before_and_resumes_after(tmp_path: Path) -> No
         (("--shards", "4", "--shard", "4"), "--shard 4: of 4 shards the first is 0 and the last is 3"),
         (("--shards", "4", "--emit", "sbatch", "--json"), "use it without --dry-run and --json"),
         (("--shards", "4", "--emit", "sbatch", "--time-limit", "2h"), "--time-limit '2h': give minutes"),
+        (("--shards", "4", "--shard", "1", "--scheduler", "tcp://a:1"), "--shards and --scheduler exclude each other"),
         (("--time-limit", "5"), "--time-limit is of the jobs that --emit sbatch prints"),
     ],
 )

@@ -103,6 +103,7 @@ def test_the_command_learns_what_can_be_read_and_names_the_rest(tmp_path: Path) 
     said = refusal(numapredict("train", "--fleet", store, **data))
     assert "No such file or directory" in said
     assert "--held-out compares the machines of --fleet" in numapredict("train", "--held-out").stderr
+    assert "--scheduler runs a campaign" in numapredict("train", "--fleet", store, "--scheduler", "tcp://a:1").stderr
     assert "leave out --dataset" in numapredict("train", "--fleet", store, "--dataset", "lpdquad").stderr
 
 

@@ -10,7 +10,7 @@ from numapredict.collect.campaign.codelets import codelets
 from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.native.errors import FailedRunsError
+from numapredict.native.errors import FailedRunsError, UsageError
 from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.native
@@ -24,6 +24,12 @@ def test_a_campaign_takes_all_codelets_unless_some_are_named() -> None:
     assert groups(CampaignRequest(machine="sandybridge-4x8")) == {codelet.name for codelet in codelets()}
     named = ("nested-stream", "task-recursion")
     assert groups(CampaignRequest(machine="sandybridge-4x8", codelets=named)) == set(named)
+
+
+@pytest.mark.parametrize("several", [CampaignRequest(jobs=2), CampaignRequest(scheduler="tcp://127.0.0.1:8786")])
+def test_by_the_clock_one_program_runs_at_a_time(several: CampaignRequest) -> None:
+    with pytest.raises(UsageError, match="is for modelled machines"):
+        prepare(several, Path("nowhere"))
 
 
 def campaign_of(dataset: Dataset, folder: Path) -> Campaign:

@@ -25,14 +25,23 @@ class Tracer:
         self.censuses: list[str] = []
         self.traces: list[int] = []
         self.caches: list[CacheShape] = []
+        self.counted: list[dict[str, str]] = []
 
-    def take_census(self, program: Program, _budget: TraceBudget) -> bytes:
+    def take_census(self, program: Program, _budget: TraceBudget, counted: dict[str, str]) -> bytes:
+        self.counted.append(counted)
         self.censuses.append(program.name)
         return census_bytes((7, 3, 1000))
 
     def take_trace(
-        self, _program: Program, threads: int, machine: MachineDescription, _census: Census, _budget: TraceBudget
+        self,
+        _program: Program,
+        threads: int,
+        machine: MachineDescription,
+        _census: Census,
+        _budget: TraceBudget,
+        counted: dict[str, str],
     ) -> bytes:
+        self.counted.append(counted)
         self.traces.append(threads)
         self.caches.append(machine.private_cache)
         return trace_bytes([Segment(region=7, instructions=threads)])
@@ -272,7 +281,7 @@ def test_a_program_that_cannot_be_traced_is_refused_before_anything_is_run(trace
 def test_an_empty_census_is_not_kept_for_an_answer(
     tracer: Tracer, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_store, "take_census", lambda _program, _budget: b"")
+    monkeypatch.setattr(trace_store, "take_census", lambda *_given: b"")
     with pytest.raises(InvalidInputError, match="empty census"):
         store().trace(program, 2)
     assert tracer.traces == []
@@ -290,6 +299,34 @@ def test_a_store_can_be_sent_to_another_process() -> None:
     made = TraceStore(machine_of(), TraceBudget(seed=3))
     copy = pickle.loads(pickle.dumps(made))  # noqa: S301 - between our own processes
     assert (copy.folder, copy.budget, copy.machine) == (made.folder, made.budget, made.machine)
+
+
+def test_a_copy_elsewhere_keeps_its_traces_there_and_has_the_variables_of_here(
+    tracer: Tracer, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_SCHEDULE", "dynamic")
+    made = store()
+    sent = pickle.dumps(made)
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")  # as Dask's nanny does it
+    monkeypatch.delenv("OMP_SCHEDULE")
+    copy = pickle.loads(sent)  # noqa: S301 - between our own processes
+    assert copy.digest(program) == made.digest(program) != store().digest(program)
+    copy.trace(program, 2)
+    assert [own.get("OMP_SCHEDULE") for own in tracer.counted] == ["dynamic", "dynamic"]
+    assert not any("MALLOC_TRIM_THRESHOLD_" in own for own in tracer.counted)
+    assert len(list((tmp_path / "elsewhere" / "traces").iterdir())) == 2
+
+
+def test_a_digest_of_earlier_can_be_kept(tracer: Tracer, program: Program, app: Path) -> None:
+    one = store()
+    one.trace(program, 2)
+    before = one.digest(program)
+    app.write_bytes(app.read_bytes() + b"\0")
+    other = store()
+    other.keep_key(program, before)
+    other.trace(program, 2)
+    assert (tracer.traces, other.digest(program) == before) == ([2], False)
 
 
 def test_threads_that_share_a_core_have_a_trace_with_their_part_of_its_cache(tracer: Tracer, program: Program) -> None:

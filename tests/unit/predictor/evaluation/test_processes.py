@@ -4,7 +4,7 @@ import signal
 import joblib
 import pytest
 
-from numapredict.predictor.evaluation.processes import in_processes
+from numapredict.predictor.evaluation.processes import in_processes, on_scheduler
 
 
 def process_and_blocked(number: int) -> tuple[int, int, bool]:
@@ -19,3 +19,8 @@ def test_an_interrupt_is_for_this_process_alone(jobs: int) -> None:
         assert (process == os.getpid()) == (jobs == 1)
         assert blocked == (jobs == 2)
     assert not process_and_blocked(0)[2]
+
+
+def test_without_a_scheduler_calls_stay_here() -> None:
+    with on_scheduler(None, 3) as jobs:
+        assert jobs == 3
