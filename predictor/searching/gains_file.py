@@ -21,8 +21,8 @@ from numapredict.predictor.searching.known_gains import Array
 
 SCHEMA_VERSION = 1
 
-SIZE_LIMIT_BYTES = 16 * 1024 * 1024
-"""128 programs under 1000 mappings take 0.3 MB."""
+SIZE_LIMIT_BYTES = 64 * 1024 * 1024
+"""128 programs under all mappings of 100 machines take 14 MB."""
 
 _NUMBER = np.dtype("<f2")
 _CHANGED = "restore the file, install numapredict again, or train again"
