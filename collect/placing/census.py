@@ -16,7 +16,8 @@ from numapredict.collect.host.bounded_file import open_regular, read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
-MAGIC = 0x354F49474552554E  # NUREGIO5
+MAGIC = 0x364F49474552554E  # NUREGIO6
+MOST_PROCESSES = 64  # of a run that have a file: REGION_FILES
 CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
@@ -24,7 +25,17 @@ _WORKS = 40960  # there is room for, behind the text
 _HEADER = np.dtype(
     [
         (name, "<u8")
-        for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
+        for name in (
+            "magic",
+            "pid",
+            "start_ns",
+            "first_region_ns",
+            "last_ns",
+            "regions",
+            "dropped",
+            "exited",
+            "forked_from",
+        )
     ]
 )
 _PASSED_UNIT_S = 1e-5
@@ -86,7 +97,8 @@ class Census:
     """The regions of one run, in the order in which they first began.
 
     ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
-    ``exit_code`` is the run's, 0 where it was stopped.
+    ``exit_code`` is the run's, 0 where it was stopped. ``process`` is its number, and ``forked_from`` that of the
+    process whose forked child it is, 0 where it began as a program.
     """
 
     regions: tuple[CensusRegion, ...]
@@ -94,6 +106,8 @@ class Census:
     before_first_region_s: float
     complete: bool
     exit_code: int = 0
+    process: int = 0
+    forked_from: int = 0
 
     @property
     def region_time_s(self) -> float:
@@ -123,6 +137,8 @@ def parse_census(data: bytes) -> Census | None:
         before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
         complete=bool(header["exited"]),
         exit_code=exit_code_in(data),
+        process=int(header["pid"]),
+        forked_from=int(header["forked_from"]),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from numapredict.collect.placing.census import MOST_PROCESSES
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
 from numapredict.collect.terminal.printable import counted
 
@@ -17,7 +18,11 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     if not processes:
         yield "regions: no OpenMP parallel region began"
     if len(processes) > 1:
-        yield f"regions: {len(processes)} programs had parallel regions, in order of the first one"
+        forked = sum(times.forked_from is not None for times in processes)
+        what = f"processes, {forked} of them forked," if forked else "programs"
+        yield f"regions: {len(processes)} {what} had parallel regions, in order of the first one"
+    if len(processes) >= MOST_PROCESSES:
+        yield f"regions: at most {MOST_PROCESSES} processes are kept, in order of the first one; more may have had some"
     for times in processes:
         yield from _process_in_words(times)
         yield from _remarks(times)
@@ -27,8 +32,9 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
 
 def _process_in_words(found: RegionTimes) -> Iterator[str]:
     cut = "" if found.complete else ", until the program was ended"
+    child = "" if found.forked_from is None else f": child {found.process}, forked by {found.forked_from}"
     regions = counted(len(found.regions), "parallel region")
-    yield f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {regions}{cut}"
+    yield f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {regions}{cut}{child}"
     yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8} {'at work':>8}  region"
     for region in sorted(found.regions, key=lambda region: -region.time_s):
         unfinished = f": {region.unfinished} had not ended" if region.unfinished else ""
@@ -56,7 +62,7 @@ def _remarks(found: RegionTimes) -> Iterator[str]:
             continue
         if limit := limit_in_words(region):
             yield f"regions: {name_in_words(region)}, {share:.0%} of the run: {limit}"
-    if serial := serial_in_words(found):
+    if found.forked_from is None and (serial := serial_in_words(found)):  # a child may wait for work
         yield f"regions: {serial}"
 
 
