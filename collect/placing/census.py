@@ -24,18 +24,23 @@ _TEXT_BYTES = 256 << 10
 _WORKS = 40960  # there is room for, behind the text
 _HEADER = np.dtype(
     [
-        (name, "<u8")
-        for name in (
-            "magic",
-            "pid",
-            "start_ns",
-            "first_region_ns",
-            "last_ns",
-            "regions",
-            "dropped",
-            "exited",
-            "forked_from",
-        )
+        *(
+            (name, "<u8")
+            for name in (
+                "magic",
+                "pid",
+                "start_ns",
+                "first_region_ns",
+                "last_ns",
+                "regions",
+                "dropped",
+                "exited",
+                "forked_from",
+            )
+        ),
+        ("rank", "<u4"),
+        ("ranks", "<u4"),
+        ("program", "<u8"),
     ]
 )
 _PASSED_UNIT_S = 1e-5
@@ -98,7 +103,8 @@ class Census:
 
     ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
     ``exit_code`` is the run's, 0 where it was stopped. ``process`` is its number, and ``forked_from`` that of the
-    process whose forked child it is, 0 where it began as a program.
+    process whose forked child it is, 0 where it began as a program. It is rank ``rank`` of ``ranks``, 0 of 0 if of
+    none. ``program`` is the path of its program, empty where it is not known.
     """
 
     regions: tuple[CensusRegion, ...]
@@ -108,6 +114,9 @@ class Census:
     exit_code: int = 0
     process: int = 0
     forked_from: int = 0
+    rank: int = 0
+    ranks: int = 0
+    program: str = ""
 
     @property
     def region_time_s(self) -> float:
@@ -139,6 +148,9 @@ def parse_census(data: bytes) -> Census | None:
         exit_code=exit_code_in(data),
         process=int(header["pid"]),
         forked_from=int(header["forked_from"]),
+        rank=int(header["rank"]),
+        ranks=int(header["ranks"]),
+        program=_path_in(text, int(header["program"])),
     )
 
 

@@ -44,7 +44,8 @@ class RegionTimes(msgspec.Struct, frozen=True):
 
     ``wall_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
     ``process`` is its number, None where it was not kept. A forked child's run begins at the fork; ``forked_from`` is
-    the number of its parent, None for a process that began as a program.
+    the number of its parent, None for a process that began as a program. ``program`` is its path, empty where it is
+    not known; ``rank`` is its number in a parallel job, None where it is of none.
     """
 
     regions: tuple[RegionTime, ...]
@@ -52,6 +53,8 @@ class RegionTimes(msgspec.Struct, frozen=True):
     complete: bool
     process: int | None = None
     forked_from: int | None = None
+    program: str = ""
+    rank: int | None = None
 
     @property
     def region_time_s(self) -> float:
@@ -79,6 +82,8 @@ def read_region_times(path: Path) -> RegionTimes | None:
         census.complete,
         census.process,
         census.forked_from or None,
+        census.program,
+        census.rank if census.ranks else None,
     )
 
 

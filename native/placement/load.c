@@ -232,6 +232,8 @@ __attribute__((constructor)) static void load(void) {
     const bool parallel = program_is_parallel();
     if (s->report)
         region_clock_open_at(s->report);
+    if (s->rank.count)
+        region_clock_is_rank(s->rank.number, s->rank.count);
     forked_child_prepare();
     pthread_atfork(NULL, NULL, in_child);
     if (parallel && !slot_owner_ask()) {

@@ -28,6 +28,7 @@ static uint64_t start_ns;
 static atomic_bool settled; /* make no more system calls */
 static bool follows_forks;
 static pid_t own_number, forked_from; /* forked_from is 0 in a process that began as a program */
+static uint32_t own_rank, all_ranks;
 static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
 static THREAD_LOCAL enum { UNKNOWN, FIRST, OTHER } role;
 
@@ -101,6 +102,8 @@ static struct region_file *map_file(int file) {
         set(&f->header.start_ns, start_ns);
         set(&f->header.first_region_ns, now_ns());
         set(&f->header.forked_from, (uint64_t)forked_from);
+        f->header.rank = own_rank;
+        f->header.ranks = all_ranks;
         set(&f->text.used, sizeof f->text.used);
         __atomic_store_n(&f->header.magic, REGION_FILE_MAGIC, __ATOMIC_RELEASE);
     } else {
@@ -163,6 +166,11 @@ void region_clock_open_at(const char *path) {
             atomic_store(&wanted, path_kept);
     }
     errno = error;
+}
+
+void region_clock_is_rank(uint32_t rank, uint32_t ranks) {
+    own_rank = rank;
+    all_ranks = ranks;
 }
 
 void region_clock_follow_forks(void) { follows_forks = true; }
@@ -230,6 +238,8 @@ struct region_entry *region_clock_entry(const struct region_place *place) {
         return NULL;
     const uint32_t text = text_of(f, place->path);
     const uint64_t regions = f->header.regions;
+    if (regions == 0)
+        set(&f->header.program, text_of(f, place->program));
     for (uint64_t n = 0; n < regions; n++) /* from before an exec */
         if (f->entries[n].key == place->key && f->entries[n].path == text)
             return &f->entries[n];

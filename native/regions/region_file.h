@@ -14,7 +14,7 @@
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed); NUREGIO4 (the
  * work of each region's first instances); NUREGIO5 (that of the thread with most of it); NUREGIO6 (forked
- * children).
+ * children, ranks, the program).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
@@ -41,6 +41,8 @@ struct region_header {
     uint64_t dropped;         /* region instances for which no entry was free */
     uint64_t exited;          /* 1 once the program has ended */
     uint64_t forked_from;     /* the process whose forked child this is; 0 if it began as a program */
+    uint32_t rank, ranks;     /* which of so many of a parallel job it is; 0 of 0 if of none */
+    uint64_t program;         /* position in the text of the path of the one that made the file, or 0 */
 };
 
 struct region_entry {

@@ -70,7 +70,7 @@ static uint64_t hash_text(uint64_t h, const char *text) {
 static void describe(void *function, struct region_place *place) {
     Dl_info where;
     struct link_map *map = NULL;
-    *place = (struct region_place){.module = "?", .offset = (uint64_t)function};
+    *place = (struct region_place){.module = "?", .offset = (uint64_t)function, .program = program};
     if (dladdr1(function, &where, (void **)&map, RTLD_DL_LINKMAP) && where.dli_fname) {
         const char *slash = strrchr(where.dli_fname, '/');
         place->module = slash ? slash + 1 : where.dli_fname;
