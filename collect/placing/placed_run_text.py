@@ -19,7 +19,7 @@ from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
 
-_SHOWN_RANGES, _SHOWN_CHILDREN = 10, 64
+_SHOWN_RANGES, _SHOWN_CHILDREN = 10, 16
 
 
 def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[str]:

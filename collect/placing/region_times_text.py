@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from numapredict.collect.placing.census import MOST_PROCESSES
-from numapredict.collect.placing.rank_regions import RankedRegions, in_groups, ranked
+from numapredict.collect.placing.joint_regions import JointRegions, in_groups, joint
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
 from numapredict.collect.terminal.printable import counted
 
@@ -30,7 +30,7 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
         yield f"regions: at most {MOST_PROCESSES} processes are kept, in order of the first one; more may have had some"
     for group in groups:
         if len(group) > 1:
-            yield from _ranks_in_words(ranked(group))
+            yield from _joint_in_words(joint(group))
         else:
             yield from _process_in_words(group[0])
             yield from _remarks(group[0])
@@ -54,27 +54,32 @@ def _process_in_words(found: RegionTimes) -> Iterator[str]:
         )
 
 
-def _ranks_in_words(found: RankedRegions) -> Iterator[str]:
+def _joint_in_words(found: JointRegions) -> Iterator[str]:
     name, mean = Path(found.program).name, found.mean
     cut = "" if mean.complete else ", until some of them were ended"
+    ranks = found.forked_from is None
+    of = f"ranks of {name}" if ranks else f"children of {name}, forked by {found.forked_from}"
     yield (
-        f"regions: {len(found.ranks)} ranks of {name}: {mean.region_time_s:.6f} s of {mean.wall_s:.6f} s in "
-        f"{counted(len(found.regions), 'parallel region')} on average, {found.slowest_s:.6f} s in rank "
-        f"{found.slowest_rank}{cut}"
+        f"regions: {len(found.numbers)} {of}: {mean.region_time_s:.6f} s of {mean.wall_s:.6f} s in "
+        f"{counted(len(found.regions), 'parallel region')} on average, {found.slowest_s:.6f} s in "
+        f"{'rank' if ranks else 'child'} {found.slowest_in}{cut}"
     )
-    yield f"  {'instances':>12} {'mean s':>12} {'slowest s':>12} {'rank':>6} {'threads':>8} {'at work':>8}  region"
+    yield (
+        f"  {'instances':>12} {'mean s':>12} {'slowest s':>12} {'rank' if ranks else 'child':>8} {'threads':>8} "
+        f"{'at work':>8}  region"
+    )
     for region in sorted(found.regions, key=lambda region: -region.slowest.time_s):
         at_work = "?" if region.mean.at_work is None else f"{region.mean.at_work:.1f}"
         unfinished = f": {region.mean.unfinished} had not ended" if region.mean.unfinished else ""
         yield (
             f"  {_span(region.counts):>12} {region.mean.time_s:>12.6f} {region.slowest.time_s:>12.6f} "
-            f"{region.slowest_rank:>6} {_span(region.teams):>8} {at_work:>8}  {name_in_words(region.mean)}{unfinished}"
+            f"{region.slowest_in:>8} {_span(region.teams):>8} {at_work:>8}  {name_in_words(region.mean)}{unfinished}"
         )
     yield from _remarks(mean)
-    if found.slowest_s > _APART * mean.region_time_s and found.slowest_s > WORTH * mean.wall_s:
+    if ranks and found.slowest_s > _APART * mean.region_time_s and found.slowest_s > WORTH * mean.wall_s:
         yield (
-            f"regions: {name}: rank {found.slowest_rank} is {found.slowest_s / mean.region_time_s:.1f} times as long "
-            "in regions as the mean rank, and others may wait for it: no placement of its own threads makes ranks even"
+            f"regions: {name}: rank {found.slowest_in} is {found.slowest_s / mean.region_time_s:.1f} times as long in "
+            "regions as the mean rank, and others may wait for it: no placement of its own threads makes ranks even"
         )
 
 

@@ -1,6 +1,8 @@
-"""Region times of the ranks of one program: one table over all of them."""
+"""Region times of ranks and of forked children: one table over all of them."""
 
-from numapredict.collect.placing.rank_regions import in_groups, ranked
+import msgspec
+
+from numapredict.collect.placing.joint_regions import in_groups, joint
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
 from numapredict.collect.placing.region_times_text import regions_in_words
 
@@ -22,13 +24,13 @@ def test_the_ranks_of_a_program_are_together_and_all_else_is_alone() -> None:
     assert (alone, pre, second, forked) == ((processes[1],), (processes[3],), (again,), (child,))
 
 
-def test_a_region_has_the_mean_time_and_the_slowest_ranks() -> None:
-    found = ranked([rank(0, region(1, 5, 2.0), region(2, 1, 0.5)), rank(1, region(1, 7, 6.0, team=2))])
+def test_a_region_has_the_mean_time_and_the_slowest_ins() -> None:
+    found = joint([rank(0, region(1, 5, 2.0), region(2, 1, 0.5)), rank(1, region(1, 7, 6.0, team=2))])
     first, second = found.regions
     assert (first.counts, first.teams, first.mean.time_s, first.slowest.time_s) == ((5, 7), (2, 4), 4.0, 6.0)
-    assert (first.slowest_rank, first.mean.at_work) == (1, 3.0)
-    assert (second.counts, second.mean.time_s, second.slowest_rank) == ((0, 1), 0.25, 0)
-    assert (found.slowest_s, found.slowest_rank, found.mean.region_time_s) == (6.0, 1, 4.25)
+    assert (first.slowest_in, first.mean.at_work) == (1, 3.0)
+    assert (second.counts, second.mean.time_s, second.slowest_in) == ((0, 1), 0.25, 0)
+    assert (found.slowest_s, found.slowest_in, found.mean.region_time_s) == (6.0, 1, 4.25)
 
 
 def test_ranks_share_a_table_and_uneven_ones_a_remark() -> None:
@@ -41,3 +43,20 @@ def test_ranks_share_a_table_and_uneven_ones_a_remark() -> None:
     even = list(regions_in_words([rank(1, region(1, 5, 9.5)), rank(0, region(1, 5, 9.5))]))
     assert len(even) == 3
     assert even[2].split()[0] == "5"
+
+
+def test_the_children_of_a_process_share_a_table_without_remarks_on_what_they_wait_for() -> None:
+    children = [
+        RegionTimes(
+            (region(1, count, time_s),), 10.0, complete=True, process=process, forked_from=5, program="/bin/app"
+        )
+        for process, count, time_s in ((7, 2, 4.0), (6, 1, 1.0))
+    ]
+    (group,) = in_groups(children)
+    assert [times.process for times in group] == [6, 7]
+    lines = list(regions_in_words(children))
+    assert len(lines) == 3
+    assert lines[0].startswith("regions: 2 children of app, forked by 5: 2.500000 s of 10.000000 s")
+    assert lines[0].endswith("4.000000 s in child 7")
+    assert lines[2].split()[:4] == ["1..2", "2.500000", "4.000000", "7"]
+    assert len(in_groups([*children, msgspec.structs.replace(children[0], forked_from=6)])) == 2
