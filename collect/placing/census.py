@@ -16,15 +16,31 @@ from numapredict.collect.host.bounded_file import open_regular, read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
-MAGIC = 0x354F49474552554E  # NUREGIO5
+MAGIC = 0x364F49474552554E  # NUREGIO6
+MOST_PROCESSES = 64  # of a run that have a file: REGION_FILES
 CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
 _WORKS = 40960  # there is room for, behind the text
 _HEADER = np.dtype(
     [
-        (name, "<u8")
-        for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
+        *(
+            (name, "<u8")
+            for name in (
+                "magic",
+                "pid",
+                "start_ns",
+                "first_region_ns",
+                "last_ns",
+                "regions",
+                "dropped",
+                "exited",
+                "forked_from",
+            )
+        ),
+        ("rank", "<u4"),
+        ("ranks", "<u4"),
+        ("program", "<u8"),
     ]
 )
 _PASSED_UNIT_S = 1e-5
@@ -86,7 +102,9 @@ class Census:
     """The regions of one run, in the order in which they first began.
 
     ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
-    ``exit_code`` is the run's, 0 where it was stopped.
+    ``exit_code`` is the run's, 0 where it was stopped. ``process`` is its number, and ``forked_from`` that of the
+    process whose forked child it is, 0 where it began as a program. It is rank ``rank`` of ``ranks``, 0 of 0 if of
+    none. ``program`` is the path of its program, empty where it is not known.
     """
 
     regions: tuple[CensusRegion, ...]
@@ -94,6 +112,11 @@ class Census:
     before_first_region_s: float
     complete: bool
     exit_code: int = 0
+    process: int = 0
+    forked_from: int = 0
+    rank: int = 0
+    ranks: int = 0
+    program: str = ""
 
     @property
     def region_time_s(self) -> float:
@@ -123,6 +146,11 @@ def parse_census(data: bytes) -> Census | None:
         before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
         complete=bool(header["exited"]),
         exit_code=exit_code_in(data),
+        process=int(header["pid"]),
+        forked_from=int(header["forked_from"]),
+        rank=int(header["rank"]),
+        ranks=int(header["ranks"]),
+        program=_path_in(text, int(header["program"])),
     )
 
 

@@ -15,6 +15,7 @@ from numapredict.native.errors import InvalidInputError
 FIRST_LINE = "numaplace-map 1"
 KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in"}
 NOWHERE = -1
+_HEADS = {"rank": 2, "forked": 1}  # what a process is, by so many numbers
 
 
 class PlacedThread(msgspec.Struct, frozen=True):
@@ -89,6 +90,14 @@ class Rank(msgspec.Struct, frozen=True):
     count: int
 
 
+class ForkedChild(msgspec.Struct, frozen=True):
+    """A process is a forked child of ``parent``; ``unplaced``: it found the slots taken by another process."""
+
+    process: int
+    parent: int
+    unplaced: bool = False
+
+
 class PlacementMap(msgspec.Struct, frozen=True):
     """Threads and ranges of all processes of a run.
 
@@ -96,7 +105,8 @@ class PlacementMap(msgspec.Struct, frozen=True):
     ``left``: ranges that were left to the kernel, which would have run out of mappings
     (native/placement/memory/mapping_budget.h).
     ``unplaced``: the number of processes that found the slots taken by another one. ``unseen``: pages by kind of memory
-    that the library does not place. ``ranks``: the processes of a parallel job that are ranks.
+    that the library does not place. ``ranks``: the processes of a parallel job that are ranks. ``forked``: forked
+    children with regions, in the order of their first ones.
     """
 
     threads: tuple[PlacedThread, ...]
@@ -107,10 +117,14 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     ranks: tuple[Rank, ...] = ()
+    forked: tuple[ForkedChild, ...] = ()
 
     def of_rank(self, number: int) -> "PlacementMap":
         """Return the threads and ranges of one rank's processes."""
-        processes = {rank.process for rank in self.ranks if rank.number == number}
+        return self.of({rank.process for rank in self.ranks if rank.number == number})
+
+    def of(self, processes: set[int]) -> "PlacementMap":
+        """Return the threads and ranges of some processes."""
         return PlacementMap(
             tuple(thread for thread in self.threads if thread.process in processes),
             tuple(placed for placed in self.ranges if placed.process in processes),
@@ -125,7 +139,7 @@ def parse_map(text: str) -> PlacementMap:
     process = -1
     said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
     counts: Counter[str] = Counter()
-    ranks: dict[Rank, None] = {}
+    heads: dict[str, dict[int, tuple[int, ...]]] = {word: {} for word in _HEADS}
     head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
 
@@ -146,8 +160,8 @@ def parse_map(text: str) -> PlacementMap:
             elif word in {"left", "unseen"}:
                 kind = rest.pop(0) if word == "unseen" else word
                 counts[kind] += _numbers(rest, 1)[0]
-            elif word == "rank":
-                ranks[Rank(process, *_numbers(rest, 2))] = None
+            elif word in heads:
+                heads[word][process] = _numbers(rest, _HEADS[word])
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "team":
@@ -175,7 +189,8 @@ def parse_map(text: str) -> PlacementMap:
         unplaced=len(said["unplaced"]),
         unseen=tuple(sorted(counts.items())),
         teams=tuple(teams),
-        ranks=tuple(ranks),
+        ranks=tuple(Rank(process, *numbers) for process, numbers in heads["rank"].items()),
+        forked=tuple(ForkedChild(child, of[0], child in said["unplaced"]) for child, of in heads["forked"].items()),
     )
 
 

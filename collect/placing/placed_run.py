@@ -151,6 +151,7 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         report=str(folder / "regions") if options.regions or options.json is not None else None,
         profile=None if options.profile is None else str(folder / "profile"),
         work=options.regions or options.json is not None,
+        forks=options.verify or options.regions or options.json is not None,
         map=str(folder / "map") if options.verify or options.json is not None else None,
     )
 

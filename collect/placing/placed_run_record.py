@@ -76,13 +76,28 @@ class RankTally(msgspec.Struct, frozen=True):
     pages: PageTally
 
 
+class ForkedTally(msgspec.Struct, frozen=True):
+    """A forked child with parallel regions, by process numbers: its threads and pages, as in the tallies of all.
+
+    Nothing of it was checked where it was ``unplaced``, where a signal ended it, or where it had not ended with the
+    run.
+    """
+
+    process: int
+    forked_from: int
+    unplaced: bool
+    threads: ThreadTally
+    pages: PageTally
+
+
 class ObservedPlacement(msgspec.Struct, frozen=True):
-    """The placement of the threads and pages of a run's programs, by the kernel; forked children are left out.
+    """The placement of the threads and pages of a run's programs and of their forked children, by the kernel.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
-    ``teams``: those of the plan's regions. ``ranks``: the ranks of a parallel job that share the mapping.
+    ``teams``: those of the plan's regions. ``ranks``: the ranks of a parallel job that share the mapping. ``forked``:
+    the forked children that had parallel regions; of their pages, those that each shares with no other process.
     """
 
     threads: ThreadTally
@@ -93,6 +108,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     unseen: dict[str, int]
     teams: tuple[TeamTally, ...] = ()
     ranks: tuple[RankTally, ...] = ()
+    forked: tuple[ForkedTally, ...] = ()
 
 
 class PlacedRun(msgspec.Struct, frozen=True):
@@ -101,8 +117,8 @@ class PlacedRun(msgspec.Struct, frozen=True):
     ``exit_code`` is a shell's, 128 and more for the ``signal`` that ended the program. ``placed_by`` is ``library``, or
     ``numactl`` where OMP_* and numactl did what they can. ``time_s`` is the wall time from the start of the program to
     its end, the library's part included. ``placement`` is None, and ``processes`` is empty, where the library was not
-    used or wrote nothing; ``processes`` are the programs that had parallel regions, forked children left out, with the
-    time of each region. ``notes`` are the lines logged about the run.
+    used or wrote nothing; ``processes`` are the programs and forked children that had parallel regions, with the time
+    of each region. ``notes`` are the lines logged about the run.
     """
 
     command: tuple[str, ...]
@@ -134,6 +150,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         unseen=dict(found.unseen),
         teams=() if plan is None else _teams(found, plan),
         ranks=tuple(_ranks(found, placement)),
+        forked=tuple(_forked(found, allowed, ranks)),
     )
 
 
@@ -172,6 +189,15 @@ def _ranks(found: PlacementMap, placement: Placement) -> Iterator[RankTally]:
         allowed = frozenset(os_page_nodes_of(placement, number, count))
         pus = tuple(dict.fromkeys(thread.pu for thread in own.threads))
         yield RankTally(number, pus, _threads(own), _pages(own.ranges, allowed, {}))
+
+
+def _forked(
+    found: PlacementMap, allowed: frozenset[int], of_process: Mapping[int, frozenset[int]]
+) -> Iterator[ForkedTally]:
+    for child in found.forked:
+        own, nodes = found.of({child.process}), of_process.get(child.process, allowed)
+        pages = _pages(own.ranges, nodes, {})
+        yield ForkedTally(child.process, child.parent, child.unplaced, _threads(own), pages)
 
 
 def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:

@@ -8,6 +8,7 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
 from numapredict.collect.placing.placed_run_record import (
+    ForkedTally,
     ObservedPlacement,
     PageTally,
     RankTally,
@@ -18,7 +19,7 @@ from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
 
-_SHOWN_RANGES = 10
+_SHOWN_RANGES, _SHOWN_CHILDREN = 10, 16
 
 
 def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[str]:
@@ -49,6 +50,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
     elif not found.unplaced:
         yield "verify: no pages were checked"
     yield from _ranks_in_words(found.ranks)
+    yield from _forked_in_words(found.forked)
     yield from map(_team_in_words, found.teams)
     yield from _unseen_in_words(found)
 
@@ -100,6 +102,25 @@ def _ranks_in_words(ranks: tuple[RankTally, ...]) -> Iterator[str]:
         yield (
             f"  {one.rank:>6} {one.threads.looked_at:>8} {one.threads.right:>6} {one.pages.looked_at:>10} "
             f"{one.pages.right:>10}  {nodes}, {pus or 'none'}"
+        )
+
+
+def _forked_in_words(children: tuple[ForkedTally, ...]) -> Iterator[str]:
+    if not children:
+        return
+    yield f"  {'child':>8} {'of':>8} {'threads':>8} {'bound':>6} {'pages':>10} {'right':>10}  (forked)"
+    for one in children[:_SHOWN_CHILDREN]:
+        yield (
+            f"  {one.process:>8} {one.forked_from:>8} {one.threads.looked_at:>8} {one.threads.right:>6} "
+            f"{one.pages.looked_at:>10} {one.pages.right:>10}"
+        )
+    if len(children) > _SHOWN_CHILDREN:
+        yield f"  and {len(children) - _SHOWN_CHILDREN} more children"
+    unseen = sum(not (one.unplaced or one.threads.looked_at or one.pages.looked_at) for one in children)
+    if unseen:
+        yield (
+            f"verify: of forked children, nothing was checked of {unseen} that a signal ended, or that had not ended "
+            "with the run"
         )
 
 

@@ -27,7 +27,7 @@ class PlacementFiles(msgspec.Struct, frozen=True):
     """The absolute paths of the files that the library reads and writes; None where not requested.
 
     It reads ``plan`` and ``adapt``, a table of mappings. ``work``: the report lists how much of their time the threads
-    worked in the first instances of each region.
+    worked in the first instances of each region. ``forks``: forked children are in report and map, too.
     """
 
     plan: str | None = None
@@ -36,6 +36,7 @@ class PlacementFiles(msgspec.Struct, frozen=True):
     map: str | None = None
     adapt: str | None = None
     work: bool = False
+    forks: bool = False
 
 
 def processes_files(path: Path) -> Iterator[Path]:
@@ -71,8 +72,7 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None, *, 
     if launcher or placement.ranks > 1:
         pairs.append(("launcher", "1"))
     paths = msgspec.structs.asdict(files or PlacementFiles())
-    if paths.pop("work"):
-        pairs.append(("work", "1"))
+    pairs += [(key, "1") for key in ("work", "forks") if paths.pop(key)]
     pairs += [(key, escaped(path)) for key, path in paths.items() if path is not None]
     return ";".join(f"{key}={value}" for key, value in pairs)
 

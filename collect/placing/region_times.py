@@ -43,11 +43,18 @@ class RegionTimes(msgspec.Struct, frozen=True):
     """The outermost parallel regions of one run, in the order in which they first began.
 
     ``wall_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    ``process`` is its number, None where it was not kept. A forked child's run begins at the fork; ``forked_from`` is
+    the number of its parent, None for a process that began as a program. ``program`` is its path, empty where it is
+    not known; ``rank`` is its number in a parallel job, None where it is of none.
     """
 
     regions: tuple[RegionTime, ...]
     wall_s: float
     complete: bool
+    process: int | None = None
+    forked_from: int | None = None
+    program: str = ""
+    rank: int | None = None
 
     @property
     def region_time_s(self) -> float:
@@ -69,7 +76,15 @@ def read_region_times(path: Path) -> RegionTimes | None:
         census = parse_census(stopped(data, time.monotonic_ns()))
     if census is None:
         return None
-    return RegionTimes(tuple(map(_named, census.regions)), census.time_s, census.complete)
+    return RegionTimes(
+        tuple(map(_named, census.regions)),
+        census.time_s,
+        census.complete,
+        census.process,
+        census.forked_from or None,
+        census.program,
+        census.rank if census.ranks else None,
+    )
 
 
 def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:
@@ -83,7 +98,8 @@ def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:
         noted.append(
             RegionTime(f"{len(rest)} shorter regions", "", 0, instances, time_s, max(each.team for each in rest))
         )
-    return ((PROVENANCE, msgspec.json.encode(msgspec.structs.replace(times, regions=tuple(noted))).decode()),)
+    note = {"regions": noted, "wall_s": times.wall_s, "complete": times.complete}
+    return ((PROVENANCE, msgspec.json.encode(note).decode()),)
 
 
 def region_times_of(measurement: Measurement) -> RegionTimes | None:

@@ -5,6 +5,7 @@
 #include "../regions/regions.h"
 #include "adapt/adapting.h"
 #include "adapt/page_changes.h"
+#include "forked_child.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
 #include "memory/mapping_budget.h"
@@ -35,14 +36,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+static bool left_at_load; /* to be unplaced */
+
 static void in_child(void) {
-    settings_forget_files();
+    forked_child_after_fork();
     if (withdrawn())
         return;
     slot_owner_after_fork();
     table_after_fork();
     sites_after_fork();
     next_calls_after_fork();
+    if (left_at_load)
+        return;
     if (settings()->adapt)
         adapting_after_fork();
     slots_after_fork();
@@ -110,6 +115,8 @@ static void wake(void) {
 }
 
 static void begin(struct region_call *call) {
+    if (call->level == 0)
+        forked_child_region();
     if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
         wake();
     if (slot_owner_is_other() || withdrawn()) {
@@ -225,7 +232,12 @@ __attribute__((constructor)) static void load(void) {
     const bool parallel = program_is_parallel();
     if (s->report)
         region_clock_open_at(s->report);
+    if (s->rank.count)
+        region_clock_is_rank(s->rank.number, s->rank.count);
+    forked_child_prepare();
+    pthread_atfork(NULL, NULL, in_child);
     if (parallel && !slot_owner_ask()) {
+        left_at_load = true;
         stay_unplaced();
         return;
     }
@@ -236,7 +248,6 @@ __attribute__((constructor)) static void load(void) {
         teams_prepare();
     if (!s->adapt)
         pages_prepare();
-    pthread_atfork(NULL, NULL, in_child);
     if (!parallel) { /* programs that it starts must not share one PU */
         if (!s->adapt)
             slots_release_binding();

@@ -26,6 +26,11 @@ static _Atomic(const char *) wanted; /* the path, until the file is open or cann
 static char path_kept[PATH_MAX];     /* a copy: the program may overwrite its environment */
 static uint64_t start_ns;
 static atomic_bool settled; /* make no more system calls */
+static bool follows_forks;
+static pid_t own_number, forked_from; /* forked_from is 0 in a process that began as a program */
+static uint32_t own_rank, all_ranks;
+static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
+static THREAD_LOCAL enum { UNKNOWN, FIRST, OTHER } role;
 
 static uint64_t read_ns(clockid_t clock) {
     struct timespec t;
@@ -88,13 +93,17 @@ static struct region_file *map_file(int file) {
     const bool sound = is_sound(f); /* before another process may begin to write it */
     const bool first = sound && __atomic_compare_exchange_n(&f->header.pid, &owner, mine, false,
                                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (!sound || (!first && owner != mine)) {
+    /* A file that a forked child finds with its number is that of a process which had it before. */
+    if (!sound || (!first && (owner != mine || forked_from))) {
         munmap(f, sizeof *f);
         return NULL;
     }
     if (first) {
         set(&f->header.start_ns, start_ns);
         set(&f->header.first_region_ns, now_ns());
+        set(&f->header.forked_from, (uint64_t)forked_from);
+        f->header.rank = own_rank;
+        f->header.ranks = all_ranks;
         set(&f->text.used, sizeof f->text.used);
         __atomic_store_n(&f->header.magic, REGION_FILE_MAGIC, __ATOMIC_RELEASE);
     } else {
@@ -148,6 +157,7 @@ static bool began_before(const char *path) {
 void region_clock_open_at(const char *path) {
     const int error = errno;
     start_ns = now_ns();
+    own_number = getpid();
     if (strlen(path) < sizeof path_kept) {
         memcpy(path_kept, path, strlen(path) + 1);
         if (began_before(path))
@@ -158,7 +168,14 @@ void region_clock_open_at(const char *path) {
     errno = error;
 }
 
-__attribute__((destructor)) static void note_exit(void) {
+void region_clock_is_rank(uint32_t rank, uint32_t ranks) {
+    own_rank = rank;
+    all_ranks = ranks;
+}
+
+void region_clock_follow_forks(void) { follows_forks = true; }
+
+void region_clock_exits(void) {
     struct region_file *f = atomic_load(&opened);
     if (f && (atomic_load(&settled) || f->header.pid == (uint64_t)getpid())) {
         set(&f->header.last_ns, now_ns());
@@ -166,9 +183,24 @@ __attribute__((destructor)) static void note_exit(void) {
     }
 }
 
+__attribute__((destructor)) static void note_exit(void) { region_clock_exits(); }
+
 void region_clock_forget(void) {
     atomic_store(&opened, NULL);
     atomic_store(&wanted, NULL);
+}
+
+/* The parent's file stays mapped, so that a new one is elsewhere. */
+void region_clock_after_fork(void) {
+    region_clock_forget();
+    if (!follows_forks || atomic_load(&settled) || !*path_kept)
+        return;
+    forked_from = own_number;
+    own_number = getpid();
+    start_ns = now_ns();
+    atomic_flag_clear(&first_is_taken);
+    role = UNKNOWN;
+    atomic_store(&wanted, path_kept);
 }
 
 void region_clock_open_now(bool wanted_now) {
@@ -206,6 +238,8 @@ struct region_entry *region_clock_entry(const struct region_place *place) {
         return NULL;
     const uint32_t text = text_of(f, place->path);
     const uint64_t regions = f->header.regions;
+    if (regions == 0)
+        set(&f->header.program, text_of(f, place->program));
     for (uint64_t n = 0; n < regions; n++) /* from before an exec */
         if (f->entries[n].key == place->key && f->entries[n].path == text)
             return &f->entries[n];
@@ -221,15 +255,18 @@ struct region_entry *region_clock_entry(const struct region_place *place) {
 }
 
 static bool is_first_thread(void) {
-    static atomic_flag taken = ATOMIC_FLAG_INIT;
-    static THREAD_LOCAL enum { UNKNOWN, FIRST, OTHER } role;
     if (__builtin_expect(role == UNKNOWN, 0))
-        role = atomic_flag_test_and_set(&taken) ? OTHER : FIRST;
+        role = atomic_flag_test_and_set(&first_is_taken) ? OTHER : FIRST;
     return role == FIRST;
 }
 
 static struct region_entry *entry_of(const struct region_call *call) {
     return atomic_load_explicit(&call->region->entry, memory_order_relaxed);
+}
+
+/* Whether an instance is counted: not one in which this process was forked. */
+static bool is_counted(const struct region_call *call) {
+    return call->began_ns && call->began_ns >= start_ns;
 }
 
 static uint32_t at_most_32(uint64_t ns) { return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX; }
@@ -269,7 +306,7 @@ void region_clock_begin(struct region_call *call) {
 
 void region_clock_end(const struct region_call *call) {
     struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
-    if (!f || !call->began_ns)
+    if (!f || !is_counted(call))
         return;
     struct region_entry *entry = entry_of(call);
     const uint64_t now = now_ns();
@@ -294,7 +331,7 @@ void region_clock_end(const struct region_call *call) {
 }
 
 void region_clock_team(const struct region_call *call) {
-    if (!call->began_ns)
+    if (!is_counted(call))
         return;
     struct region_entry *entry = entry_of(call);
     if (entry)
@@ -342,7 +379,7 @@ static void note_passed(struct region_entry *entry, uint64_t passed, uint64_t be
 
 /* Two threads that run the same region at the same time may lose a barrier: acceptable in a count of many. */
 void region_clock_barrier(const struct region_call *call) {
-    if (!call->began_ns)
+    if (!is_counted(call))
         return;
     struct region_entry *entry = entry_of(call);
     if (!entry)

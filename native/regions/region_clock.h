@@ -11,6 +11,12 @@
 /* Count and time regions into this file from now on: in the library's constructor. The path must stay valid.
  * The file is made at the first region, so that a launcher that only starts the program makes none. */
 void region_clock_open_at(const char *path);
+/* This process is a rank of so many. */
+void region_clock_is_rank(uint32_t rank, uint32_t ranks);
+/* A forked child has a file of its own from now on, which counts from the fork. */
+void region_clock_follow_forks(void);
+/* The process is about to end without the library's destructors. Async-signal-safe. */
+void region_clock_exits(void);
 /* Around an identified call, in the hooks `begin` and `end`. No effect without a file. */
 void region_clock_begin(struct region_call *call);
 void region_clock_end(const struct region_call *call);
@@ -30,7 +36,8 @@ void region_clock_wait_end(void);
 /* The place of a region's function, the same in every run. */
 struct region_place {
     uint64_t key, offset;
-    const char *module; /* file name */
+    const char *module;  /* file name */
+    const char *program; /* path of the program, which may be empty */
     char path[PATH_MAX];
 };
 
@@ -39,7 +46,9 @@ struct region_place {
 struct region_entry *region_clock_entry(const struct region_place *place);
 /* Open the file, or give it up for good. */
 void region_clock_open_now(bool wanted_now);
-/* In the child of a fork: the file belongs to the parent; stop using it. */
+/* Stop using the file. */
 void region_clock_forget(void);
+/* In the child of a fork: the file belongs to the parent. */
+void region_clock_after_fork(void);
 
 #endif

@@ -7,19 +7,21 @@
  * at any time, and the numbers of one entry may then be one instance apart. An instance is booked when it
  * starts: its time so far is from `running_ns` to `last_ns`; the process that stops the program writes the
  * time of the stop to `last_ns`. It belongs to the first process that has a region, under all programs which
- * that process executes; a forked child has none, until it executes a program. The second such process writes
- * PATH.2, and so on up to REGION_FILES.
+ * that process executes; the second such process writes PATH.2, and so on up to REGION_FILES. A forked child
+ * is such a process where the writer follows forks, and its file begins at the fork; otherwise it has none,
+ * until it executes a program.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed); NUREGIO4 (the
- * work of each region's first instances); NUREGIO5 (that of the thread with most of it).
+ * work of each region's first instances); NUREGIO5 (that of the thread with most of it); NUREGIO6 (forked
+ * children, ranks, the program).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
 
 #include <stdint.h>
 
-#define REGION_FILE_MAGIC 0x354f49474552554eull /* "NUREGIO5" */
+#define REGION_FILE_MAGIC 0x364f49474552554eull /* "NUREGIO6" */
 #define REGION_FILE_ENTRIES 4096
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
@@ -32,12 +34,15 @@
 struct region_header {
     uint64_t magic;
     uint64_t pid;
-    uint64_t start_ns;        /* when the library was loaded; CLOCK_MONOTONIC, as all times */
+    uint64_t start_ns;        /* when the library was loaded, or the fork; CLOCK_MONOTONIC, as all times */
     uint64_t first_region_ns; /* when the first region began */
     uint64_t last_ns;         /* latest start or end of a region, or the exit */
     uint64_t regions;         /* entries in use */
     uint64_t dropped;         /* region instances for which no entry was free */
     uint64_t exited;          /* 1 once the program has ended */
+    uint64_t forked_from;     /* the process whose forked child this is; 0 if it began as a program */
+    uint32_t rank, ranks;     /* which of so many of a parallel job it is; 0 of 0 if of none */
+    uint64_t program;         /* position in the text of the path of the one that made the file, or 0 */
 };
 
 struct region_entry {

@@ -20,17 +20,20 @@ static atomic_flag lock = ATOMIC_FLAG_INIT;
 static char
     program[PATH_MAX]; /* read at the start: the program may later forbid this system call to itself */
 static atomic_bool settled;
+static _Atomic uint32_t forks; /* that this process is away from the one that began as a program */
 
-static void forget_in_child(void) {
+/* Entries that the parent has looked up are in its file. */
+static void begin_child(void) {
     atomic_flag_clear(&lock);
-    region_clock_forget();
+    atomic_fetch_add(&forks, 1);
+    region_clock_after_fork();
 }
 
 __attribute__((constructor)) static void prepare(void) {
     const int error = errno;
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
     program[length > 0 && (size_t)length < sizeof program ? length : 0] = '\0';
-    pthread_atfork(NULL, NULL, forget_in_child);
+    pthread_atfork(NULL, NULL, begin_child);
     errno = error;
 }
 
@@ -67,7 +70,7 @@ static uint64_t hash_text(uint64_t h, const char *text) {
 static void describe(void *function, struct region_place *place) {
     Dl_info where;
     struct link_map *map = NULL;
-    *place = (struct region_place){.module = "?", .offset = (uint64_t)function};
+    *place = (struct region_place){.module = "?", .offset = (uint64_t)function, .program = program};
     if (dladdr1(function, &where, (void **)&map, RTLD_DL_LINKMAP) && where.dli_fname) {
         const char *slash = strrchr(where.dli_fname, '/');
         place->module = slash ? slash + 1 : where.dli_fname;
@@ -93,16 +96,22 @@ static struct region *slot_for(const void *function) {
     return NULL;
 }
 
+static bool is_up_to_date(const struct region *r) {
+    return atomic_load_explicit(&r->forks, memory_order_acquire) ==
+           atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
 static struct region *add(void *function) {
     const int error = errno;
     struct region_place place;
     describe(function, &place);
     spin_lock(&lock);
     struct region *r = slot_for(function);
-    if (r && !atomic_load(&r->function)) {
+    if (r && (!atomic_load(&r->function) || !is_up_to_date(r))) {
         r->key = place.key;
         r->offset = place.offset;
         atomic_store(&r->entry, region_clock_entry(&place));
+        atomic_store_explicit(&r->forks, atomic_load(&forks), memory_order_release);
         atomic_store_explicit(&r->function, function, memory_order_release);
     }
     spin_unlock(&lock);
@@ -112,13 +121,14 @@ static struct region *add(void *function) {
 
 struct region *region_find(void *function) {
     struct region *r = slot_for(function);
-    if (!r || atomic_load_explicit(&r->function, memory_order_relaxed) == function)
+    if (!r || (atomic_load_explicit(&r->function, memory_order_relaxed) == function && is_up_to_date(r)))
         return r;
     return add(function);
 }
 
 void region_identify(struct region_call *call) {
-    if (call->level == 0 && !call->region) /* kept from the latest instance, if it was this region's */
+    /* Kept from the latest instance, if it was this region's. */
+    if (call->level == 0 && (!call->region || !is_up_to_date(call->region)))
         call->region = region_find(call->function);
 }
 

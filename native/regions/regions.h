@@ -33,6 +33,7 @@ struct region {
     _Atomic(void *) function;
     uint64_t key;
     uint64_t offset;
+    _Atomic uint32_t forks;                   /* before its entry was looked up */
     _Atomic uint64_t instances;               /* instances begun, by region_count */
     _Atomic(struct region_entry *) entry;     /* its entry in the file, or NULL */
     _Atomic(const struct region_team *) team; /* for the placement library (threads/teams.h) */

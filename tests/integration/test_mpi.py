@@ -57,9 +57,10 @@ def test_one_report_is_about_all_ranks(job: tuple[tuple[str, ...], str], tmp_pat
     assert ranks_said(done.stdout) == [f"rank {rank}: most 1, team 1, total 2" for rank in range(2)]
     assert "2 of 2 threads were bound to their PU at each check" in done.stderr
     assert done.stderr.count("threads were bound") == 1
-    assert "regions: 2 programs had parallel regions" in done.stderr
+    assert done.stderr.count("parallel region") == done.stderr.count("regions: 2 ranks of hybrid-") == 1
     record = json.loads((tmp_path / "run.json").read_text())
-    assert len(record["processes"]) == 2
+    assert sorted(process["rank"] for process in record["processes"]) == [0, 1]
+    assert {process["program"] for process in record["processes"]} == {program}
     ranks = record["placement"]["ranks"]
     assert [one["rank"] for one in ranks] == [0, 1]
     assert sorted(pu for one in ranks for pu in one["pus"]) == PUS[:2]

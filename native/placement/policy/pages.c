@@ -212,6 +212,10 @@ static int planned_node(const struct range *range, size_t page) {
     return low < runs && run[low].first <= page ? run[low].node : -1;
 }
 
+bool pages_are_kernels(const struct range *range) {
+    return !pages_follow_touch() && (!have_plan || atomic_load(&range->mappings));
+}
+
 int pages_node(const struct range *range, size_t page) {
     const struct settings *s = settings();
     if (s->nodes == 1)

@@ -29,5 +29,7 @@ void pages_range_added(struct range *range);
 void pages_range_removed(struct range *range);
 /* Return the node decided for a page of a range, or -1 if the policy leaves it to the kernel. */
 int pages_node(const struct range *range, size_t page);
+/* Whether the kernel itself puts new pages of a range there: nothing has to be moved. */
+bool pages_are_kernels(const struct range *range);
 
 #endif

@@ -21,10 +21,13 @@
 
 #define ASKED 1024      /* pages queried at a time */
 #define TEXT_BYTES 4096 /* at first */
+#define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 
 static bool late;
+static pid_t parent; /* of a forked child; 0 in a process that began as a program */
+static atomic_bool is_told;
 
 static const char *map_path(void) {
     const struct settings *s = settings();
@@ -87,6 +90,8 @@ static void say_process(struct text *text) {
     say(text, "numaplace-map 1 %d\n", (int)getpid());
     if (rank->count)
         say(text, "rank %u %u\n", rank->number, rank->count);
+    if (parent)
+        say(text, "forked %d\n", (int)parent);
 }
 
 /* Append the text to the map in one write, and free its memory. */
@@ -103,6 +108,51 @@ static void close_text(struct text *text) {
     system_free(text->start, (size_t)(text->limit - text->start));
 }
 
+void verify_after_fork(void) {
+    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+        right[slot] = wrong[slot] = 0;
+    atomic_store(&is_told, false);
+}
+
+void verify_child(pid_t of) {
+    const int before = errno;
+    struct text text;
+    parent = of;
+    if (map_path() && open_text(&text, TEXT_BYTES)) {
+        say_process(&text);
+        close_text(&text);
+    }
+    errno = before;
+}
+
+/* Query where pages from `start` on are, at most ASKED; a child's are only those that it shares with no other
+ * process. */
+static bool locate(uintptr_t start, size_t count, int *status) {
+    void *page[ASKED];
+    bool own[ASKED];
+    for (size_t i = 0; i < count; i++) {
+        page[i] = (void *)(start + i * PAGE_BYTES);
+        status[i] = -1;
+    }
+    if (system_where(count, page, status) < 0)
+        return false;
+    if (!parent)
+        return true;
+    system_are_own(start, count, own);
+    for (size_t i = 0; i < count; i++)
+        if (!own[i])
+            status[i] = -1;
+    return true;
+}
+
+/* The node decided for a page of a range, -1 where none was. What a child writes to is copied to where the
+ * kernel puts new pages. */
+static int decided(const struct range *range, size_t page) {
+    if (!range)
+        return settings()->nodes == 1 ? settings()->node[0] : -1;
+    return !parent || settings()->nodes == 1 || pages_are_kernels(range) ? pages_node(range, page) : -1;
+}
+
 /* The run of equal pages that is being collected. */
 struct run {
     size_t first, count;
@@ -117,22 +167,16 @@ static void end_run(struct text *text, const struct run *run) {
 /* Query `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out. */
 static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
     struct run run = {0};
-    void *page[ASKED];
     int status[ASKED];
-    const struct settings *s = settings();
     for (size_t first = 0; first < pages; first += ASKED) {
         const size_t count = pages - first < ASKED ? pages - first : ASKED;
-        for (size_t i = 0; i < count; i++) {
-            page[i] = (void *)(start + (first + i) * PAGE_BYTES);
-            status[i] = -1;
-        }
-        if (system_where(count, page, status) < 0)
+        if (!locate(start + first * PAGE_BYTES, count, status))
             continue;
         for (size_t i = 0; i < count; i++) {
-            if (!range && ranges_find((uintptr_t)page[i]))
+            if (!range && ranges_find(start + (first + i) * PAGE_BYTES))
                 continue;
             const int node = status[i] < 0 ? -1 : status[i];
-            const int wanted = range ? pages_node(range, first + i) : s->nodes == 1 ? s->node[0] : -1;
+            const int wanted = decided(range, first + i);
             if (run.count && run.first + run.count == first + i && run.node == node && run.wanted == wanted) {
                 run.count++;
                 continue;
@@ -170,19 +214,16 @@ static void visit(struct range *range, void *unused) {
 
 /* Return how many pages of an area are in memory and in no range. */
 static size_t unseen(uintptr_t start, uintptr_t end) {
-    void *page[ASKED];
     int status[ASKED];
     size_t found = 0;
-    while (start < end) {
-        size_t count = 0;
-        for (; start < end && count < ASKED; start += PAGE_BYTES) {
-            status[count] = -1;
-            page[count++] = (void *)start;
-        }
-        if (system_where(count, page, status) < 0)
+    for (; start < end; start += ASKED * PAGE_BYTES) {
+        const size_t pages = (end - start) / PAGE_BYTES, count = pages < ASKED ? pages : ASKED;
+        if (!locate(start, count, status))
             continue;
         for (size_t i = 0; i < count; i++)
-            found += status[i] >= 0 && !ranges_find((uintptr_t)page[i]);
+            found += status[i] >= 0 && !ranges_find(start + i * PAGE_BYTES);
+        if (count < ASKED)
+            break;
     }
     return found;
 }
@@ -210,36 +251,55 @@ static enum memory memory_of(const char *rights, const char *name, const char *p
     return unnamed ? OTHER_PRIVATE : NOT_THE_PROGRAMS;
 }
 
-/* The heap and the executable's own writable segments, and how much else there is, from /proc/self/maps. */
+/* Pages that are in memory and are not placed. */
+struct unplaced {
+    size_t shared, others;
+};
+
+static void look_at_line(const char *line, const char *program, struct unplaced *found) {
+    struct range segment = {.slot = 0};
+    static char rights[5], name[4096];
+    name[0] = '\0';
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %4095[^\n]", &segment.start, &segment.end,
+               rights, name) < 3)
+        return;
+    const enum memory memory = memory_of(rights, name, program);
+    if (memory == OWN_SEGMENT)
+        write_range(&segment, name, SEGMENT);
+    else if (memory == OTHER_PRIVATE)
+        found->others += unseen(segment.start, segment.end);
+    else if (memory == OTHER_SHARED && !is_report(name))
+        found->shared += unseen(segment.start, segment.end);
+}
+
+/* The heap and the executable's own writable segments, and how much else there is, from /proc/self/maps. No
+ * stream: it needs memory, and _exit may be called while this thread is in the allocator (forked_child.h). */
 static void write_segments(void) {
-    char program[4096], line[4608], name[4096];
-    size_t shared = 0, others = 0;
+    static char program[4096], lines[LINE_BYTES + 1]; /* once in a process; a thread's stack may be small */
+    struct unplaced found = {0};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    FILE *maps = length > 0 ? fopen("/proc/self/maps", "re") : NULL;
-    if (!maps)
+    const int maps = length > 0 ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
+    if (maps < 0)
         return;
     program[length] = '\0';
-    while (fgets(line, sizeof line, maps)) {
-        struct range segment = {.slot = 0};
-        char rights[5];
-        name[0] = '\0';
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %4095[^\n]", &segment.start, &segment.end,
-                   rights, name) < 3)
-            continue;
-        const enum memory memory = memory_of(rights, name, program);
-        if (memory == OWN_SEGMENT)
-            write_range(&segment, name, SEGMENT);
-        else if (memory == OTHER_PRIVATE)
-            others += unseen(segment.start, segment.end);
-        else if (memory == OTHER_SHARED && !is_report(name))
-            shared += unseen(segment.start, segment.end);
+    size_t kept = 0;
+    for (ssize_t more; (more = read(maps, lines + kept, LINE_BYTES - kept)) > 0;) {
+        kept += (size_t)more;
+        lines[kept] = '\0';
+        char *line = lines;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            look_at_line(line, program, &found);
+        }
+        kept -= (size_t)(line - lines);
+        memmove(lines, line, kept);
     }
-    (void)fclose(maps);
+    close(maps);
     struct text text;
     if (!open_text(&text, TEXT_BYTES))
         return;
     say_process(&text);
-    say(&text, "unseen shared %zu\nunseen private %zu\n", shared, others);
+    say(&text, "unseen shared %zu\nunseen private %zu\n", found.shared, found.others);
     close_text(&text);
 }
 
@@ -251,7 +311,7 @@ static void say_team(const struct verified_team *seen, void *text) {
 
 void verify_all(team_visits for_each_team) {
     const int before = errno;
-    if (!map_path())
+    if (!map_path() || atomic_exchange(&is_told, true))
         return;
     verify_thread();
     struct text text;

@@ -6,6 +6,7 @@
  *
  *     numaplace-map 1 PID
  *     rank NUMBER COUNT
+ *     forked PARENT
  *     late
  *     left RANGES
  *     unplaced
@@ -16,6 +17,10 @@
  *     at FIRST COUNT NODE WANTED
  *
  * rank: the process is this rank of so many that share the slots (settings.h); at the head of its blocks.
+ *
+ * forked: the process is a forked child of that one (forked_child.h); at the head of its blocks, the first of
+ * which has nothing else and is written before its first region. Its counts begin at the fork, and pages that
+ * it shares with its parent are the parent's.
  *
  * late: the OpenMP runtime was loaded while the program ran; memory from before its first region is not
  * known.
@@ -41,12 +46,14 @@
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team` and `rank`.
+ * `team`, `rank` and `forked`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H
 
 #include "memory/ranges.h"
+
+#include <sys/types.h>
 
 #define SEGMENT 4 /* a further kind, in addition to enum range_kind */
 
@@ -56,6 +63,10 @@ void verify_thread(void);
 void verify_late(void);
 /* The range is about to be freed. */
 void verify_range(const struct range *range);
+/* In the child of a fork: counts begin at zero. */
+void verify_after_fork(void);
+/* In one that is to be told of, as the child of that process. */
+void verify_child(pid_t of);
 /* What became of a planned region's team (threads/teams.h): a line `team`. */
 struct verified_team {
     uint64_t key;

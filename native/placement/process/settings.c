@@ -13,6 +13,7 @@ static const char *const page_policies[] = {PAGE_POLICIES(WORD)};
 static struct settings read_once;
 static bool usable;
 static bool share_is_told;
+static const char *given_report, *given_map;
 
 static int digit(char c) {
     if (c >= '0' && c <= '9')
@@ -129,6 +130,8 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
         return (s->launcher = strcmp(value, "1") == 0);
     if (strcmp(key, "work") == 0)
         return (s->work = strcmp(value, "1") == 0);
+    if (strcmp(key, "forks") == 0)
+        return (s->forks = strcmp(value, "1") == 0);
     const char **path = strcmp(key, "plan") == 0      ? &s->plan
                         : strcmp(key, "report") == 0  ? &s->report
                         : strcmp(key, "profile") == 0 ? &s->profile
@@ -252,8 +255,15 @@ void settings_load(void) {
     usable = settings_parse(copy, &read_once);
     if (usable)
         usable = read_share(&read_once);
+    given_report = read_once.report;
+    given_map = read_once.map;
 }
 
 const struct settings *settings(void) { return usable ? &read_once : NULL; }
 
 void settings_forget_files(void) { read_once.report = read_once.profile = read_once.map = NULL; }
+
+void settings_remember_files(void) {
+    read_once.report = given_report;
+    read_once.map = given_map;
+}

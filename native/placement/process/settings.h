@@ -15,6 +15,7 @@
  *     plan=PATH       where the pages of known ranges go (plan.h); without it, policies by accesses go by next touch
  *     report=PATH     count and time every region into this file (region_file.h)
  *     work=1          with report: list the work of each region's first instances there, too
+ *     forks=1         with report and map: a forked child with a region is a process of the run (forked_child.h)
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
@@ -71,6 +72,7 @@ struct settings {
     uint16_t node[MOST_NODES];  /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS]; /* dataset: node of each chunk */
     bool work;                  /* the region file lists the work of first instances */
+    bool forks;                 /* forked children write report and map */
     bool launcher;              /* what is no rank is left as it is */
     uint32_t ranks;             /* that share the slots; 0: as many as were started */
     struct rank rank;           /* whose share this is; count 0: of no rank */
@@ -91,6 +93,8 @@ static inline bool settings_page_node(const struct settings *s, uint16_t node) {
 }
 /* In the child of a fork: report, profile and map belong to the parent; drop them. */
 void settings_forget_files(void);
+/* After that, in a child that has a report and a map of its own. */
+void settings_remember_files(void);
 /* Whether OMP_NUM_THREADS was changed to a rank's share, after a runtime may have read it. */
 bool settings_tell_share(void);
 /* Leave the share of a rank. */

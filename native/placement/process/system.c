@@ -114,6 +114,24 @@ int system_populate(uintptr_t start, size_t bytes) {
     return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);
 }
 
+void system_are_own(uintptr_t start, size_t pages, bool *own) {
+    const int before = errno;
+    const int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    for (size_t done = 0; done < pages;) {
+        uint64_t entry[128]; /* Documentation/admin-guide/mm/pagemap.rst */
+        const size_t most = sizeof entry / sizeof *entry, part = pages - done < most ? pages - done : most;
+        const long bytes =
+            syscall(SYS_pread64, file, entry, part * sizeof *entry, (start / PAGE + done) * sizeof *entry);
+        const size_t known = bytes > 0 ? (size_t)bytes / sizeof *entry : 0;
+        for (size_t n = 0; n < part; n++)
+            own[done + n] = n < known && entry[n] >> 56 & 1;
+        done += part;
+    }
+    if (file >= 0)
+        syscall(SYS_close, file);
+    errno = before;
+}
+
 bool system_is_empty(uintptr_t page) {
     unsigned char there = 1;
     int before = errno;

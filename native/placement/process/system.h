@@ -42,6 +42,9 @@ void page_moves_add(struct page_moves *moves, uintptr_t page, int node);
 void page_moves_flush(struct page_moves *moves);
 /* Query where pages are: status[i] becomes the node, or a negative error (-ENOENT: not touched yet). */
 int system_where(size_t count, void **pages, int *status);
+/* Whether each page is this process's alone: not one that a fork has left shared. False where the kernel does
+ * not say. */
+void system_are_own(uintptr_t start, size_t pages, bool *own);
 /* Allocate the pages of writable memory (Linux 5.14: MADV_POPULATE_WRITE); their contents stay. */
 int system_populate(uintptr_t start, size_t bytes);
 /* Whether a page of private memory is known to be absent. */

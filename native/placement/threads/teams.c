@@ -44,6 +44,11 @@ void teams_set(struct region *region, const struct region_team *team) {
         teams_any = true;
 }
 
+void teams_after_fork(void) {
+    for (size_t n = 0; n < planned_count; n++)
+        planned[n].instances = planned[n].applied = planned[n].right = planned[n].wrong = 0;
+}
+
 void teams_asked(void) {
     if (region_depth() == 0)
         asked = true;

@@ -33,6 +33,9 @@ extern bool teams_any;
 /* Whether any region has a team of its own: without one that is all that a region pays. */
 static inline bool teams_exist(void) { return __builtin_expect(teams_any, 0); }
 
+/* In the child of a fork: counts begin at zero. */
+void teams_after_fork(void);
+
 /* The calling thread has asked how large teams are. */
 void teams_asked(void);
 /* In the hook `begin` of an identified outermost region: choose its team, or leave it its own. */

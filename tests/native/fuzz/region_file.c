@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     if (mine & 1)
         content.header.pid = (uint64_t)getpid();
     region_clock_open_at(file_of(entry_bytes));
-    static struct region_place place = {.key = 7, .offset = 9, .module = "program", .path = "/a/program"};
+    static struct region_place place = {
+        .key = 7, .offset = 9, .module = "program", .program = "/a/program", .path = "/a/program"};
     for (place.key = 1; place.key < 4; place.key++) {
         const struct region_entry *entry = region_clock_entry(&place);
         struct region_file *f = atomic_load(&opened);

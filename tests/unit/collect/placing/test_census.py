@@ -22,7 +22,13 @@ SECOND = 10**9
 
 
 def census_bytes(
-    *entries: tuple[int, ...], magic: int = MAGIC, regions: int | None = None, exited: int = 1, room: int = 8
+    *entries: tuple[int, ...],
+    magic: int = MAGIC,
+    regions: int | None = None,
+    exited: int = 1,
+    room: int = 8,
+    parent: int = 0,
+    rank: tuple[int, int] = (0, 0),
 ) -> bytes:
     """Return a census file with room for more entries, as the library leaves it; its last time is 15 s.
 
@@ -30,7 +36,7 @@ def census_bytes(
     barriers, and then when they were passed, in its units.
     """
     count = len(entries) if regions is None else regions
-    header = struct.pack("<8Q", magic, 1, 5 * SECOND, 6 * SECOND, 15 * SECOND, count, 0, exited)
+    header = struct.pack("<9Q2IQ", magic, 1, 5 * SECOND, 6 * SECOND, 15 * SECOND, count, 0, exited, parent, *rank, 0)
     listed = [
         struct.pack("<4QII88s6Q32I", key, n, time, 0x1230, 4, 0, b"app", 0, 0, *rest, *(0,) * (36 - len(rest)))
         for key, n, time, *rest in entries
@@ -46,6 +52,18 @@ def test_a_census_keeps_every_field() -> None:
     assert census.regions[0].name == "app+0x1230"
     assert (census.time_s, census.before_first_region_s, census.complete) == (10.0, 1.0, True)
     assert census.region_time_s == 3.0
+
+
+def test_a_forked_child_has_a_parent() -> None:
+    census = parse_census(census_bytes((11, 3, 1), parent=77))
+    assert census is not None
+    assert (census.process, census.forked_from) == (1, 77)
+
+
+def test_a_rank_has_a_number() -> None:
+    census = parse_census(census_bytes((11, 3, 1), rank=(3, 4)))
+    assert census is not None
+    assert (census.rank, census.ranks, census.program) == (3, 4, "")
 
 
 def test_a_run_that_was_stopped_is_not_complete() -> None:
@@ -133,8 +151,8 @@ def test_regions_that_never_began_do_not_count() -> None:
 def test_a_file_that_is_no_census_has_none() -> None:
     whole = census_bytes((11, 3, 1), room=0)
     assert parse_census(b"") is None
-    assert parse_census(whole[:63]) is None
-    assert parse_census(whole[:64]) is None
+    assert parse_census(whole[:87]) is None
+    assert parse_census(whole[:88]) is None
     assert parse_census(whole[:-1]) is None
     assert parse_census(census_bytes((11, 3, 1), magic=0)) is None
 

@@ -74,6 +74,21 @@ def test_a_process_that_found_the_slots_taken_is_said(tmp_path: Path) -> None:
     assert lines[1].startswith("verify: 4 of 4 threads")
 
 
+def test_forked_children_have_rows(tmp_path: Path) -> None:
+    children = [f"numaplace-map 1 {number}\nforked 5\n" for number in (6, 7, 8)]
+    text = HEAD + THREADS + heap(1, 8, (10, -1)) + "".join(children)
+    lines = words(
+        tmp_path, text + children[0] + heap(1, 3, (10, -1)) + children[1] + "unplaced\n", "2x1-contiguous-bind"
+    )
+    assert [line.split()[:6] for line in lines[4:7]] == [
+        ["6", "5", "0", "0", "3", "3"],
+        ["7", "5", "0", "0", "0", "0"],
+        ["8", "5", "0", "0", "0", "0"],
+    ]
+    assert lines[2].startswith("verify: 11 of 11 pages")
+    assert "nothing was checked of 1 that a signal ended" in lines[7]  # the other one was unplaced
+
+
 def test_what_nobody_decided_or_looked_at_is_counted(tmp_path: Path) -> None:
     unseen = "unseen shared 1024\nunseen private 0\n"
     text = HEAD + THREADS + heap(1, 600, (10, 10)) + heap(2, 400, (11, -1)) + HEAD + unseen + HEAD + unseen

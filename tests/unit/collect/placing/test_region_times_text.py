@@ -58,6 +58,16 @@ def test_time_outside_regions_is_a_remark() -> None:
     assert len(words(region("a", 9.1, 8.0))) == 3
 
 
+def test_a_forked_child_is_said_to_be_one_and_may_wait_for_work() -> None:
+    parent = RegionTimes((region("a", 6.0, 8.0),), 6.0, complete=True, process=5)
+    child = RegionTimes((region("a", 1.0, 8.0),), 9.0, complete=False, process=6, forked_from=5)
+    lines = list(regions_in_words([parent, child]))
+    assert lines[0] == "regions: 2 processes, 1 of them forked, had parallel regions, in order of the first one"
+    assert lines[4].endswith("in 1 parallel region, until the program was ended: child 6, forked by 5")
+    assert not any("outside all regions" in line for line in lines)
+    assert "at most 64 processes" in list(regions_in_words([parent] * 64))[1]
+
+
 def test_what_is_missing_for_lines_is_said_once() -> None:
     doubt = Place("/bin/app", 0x40, (), "app has no debug information: build with -g")
     lines = words(region("a", 5.0, 8.0, place=doubt), region("b", 5.0, 8.0, place=doubt))
