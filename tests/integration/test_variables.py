@@ -52,19 +52,30 @@ def line(place: Place | None) -> int | None:
     return None if place is None else place.frame.line
 
 
-def sampled(test: Callable[P, None]) -> Callable[P, None]:
-    """Repeat a test of a sampled answer twice where it fails: a busy computer may keep a thread waiting for a while.
+MOST_WRONG = 2
+"""Of five answers of samples."""
 
-    Both must then pass: of three answers one may be wrong.
+
+def sampled(test: Callable[P, None]) -> Callable[P, None]:
+    """Repeat a test of a sampled answer where it fails: a busy computer may keep a thread waiting for a while.
+
+    Three more must then pass before three have failed: of five answers two may be wrong.
     """
 
     @functools.wraps(test)
     def repeated(*words: P.args, **named: P.kwargs) -> None:
-        try:
-            test(*words, **named)
-        except (AssertionError, ValueError):
-            test(*words, **named)
-            test(*words, **named)
+        failed = passed = 0
+        while passed < MOST_WRONG + 1:
+            try:
+                test(*words, **named)
+            except (AssertionError, ValueError):
+                failed += 1
+                if failed > MOST_WRONG:
+                    raise
+            else:
+                if not failed:
+                    return
+                passed += 1
 
     return repeated
 
@@ -117,6 +128,7 @@ def test_what_threads_share_out_is_told_by_pattern(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@sampled
 def test_an_answer_of_a_profile_is_that_of_its_run(tmp_path: Path) -> None:
     program = built(tmp_path, GCC, "static_array.c", "-static-libgcc")
     done = numapredict("run", "--mapping", "1x1-contiguous-bind", "--profile", "kept", "--", str(program), cwd=tmp_path)
