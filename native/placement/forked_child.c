@@ -13,6 +13,7 @@
 #include "threads/teams.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,10 +26,14 @@ static struct next_call next_exit = {"_exit", NULL};
 /* Inside a signal handler or after a vfork the loader cannot be called. */
 __attribute__((constructor)) static void find_exit(void) { next_call(&next_exit, NULL); }
 
+static void tell(void);
+
 void forked_child_prepare(void) {
     own_number = getpid();
-    if (settings()->forks)
-        region_clock_follow_forks();
+    if (!settings()->forks)
+        return;
+    region_clock_follow_forks();
+    at_quick_exit(tell); /* the first to be registered is the last to be called */
 }
 
 void forked_child_after_fork(void) {

@@ -2,8 +2,8 @@
  *
  * Contract. Where the settings say so (`forks`), its region file and its part of the map count from the fork.
  * Nothing is written before its first outermost region: a child that soon executes a program, or ends, leaves
- * nothing. Many end by _exit, which calls no destructor: it is interposed, and tells what a destructor would.
- * A child of vfork, or of a fork that called no handlers, is left alone.
+ * nothing. Many end by _exit, which calls no destructor: it is interposed, and tells what a destructor would;
+ * quick_exit calls the same. A child of vfork, or of a fork that called no handlers, is left alone.
  */
 #ifndef NUMAPLACE_FORKED_CHILD_H
 #define NUMAPLACE_FORKED_CHILD_H

@@ -58,7 +58,7 @@ def counts(found: dict[str, Any]) -> list[list[int]]:
     return [[region["count"] for region in process["regions"]] for process in found["processes"]]
 
 
-@pytest.mark.parametrize("end", ["exit", "_exit"])
+@pytest.mark.parametrize("end", ["exit", "_exit", "quick_exit"])
 def test_each_child_is_a_process_of_its_own(program: Path, tmp_path: Path, end: str) -> None:
     found, said = reported(tmp_path, str(program), end, said="1 2 3 6")
     *children, parent = found["processes"]

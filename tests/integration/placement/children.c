@@ -1,11 +1,12 @@
 /* children.c: a program whose forked children have parallel regions, each a number of its own, and end in
  * several ways. The children work before the parent's first region, as libgomp needs it.
  *
- *     children exit|_exit|kill|exec|handler|idle
+ *     children exit|_exit|quick_exit|kill|exec|handler|idle
  *
- * exit, _exit: three children with 1, 2 and 3 instances, which end so. kill: one, ended by SIGKILL in its
- * third instance. exec: one becomes this program without children. handler: one ends in a signal handler
- * with a stack of its own. idle: one child without a region for each of exit, _exit, exec and vfork.
+ * exit, _exit, quick_exit: three children with 1, 2 and 3 instances, which end so. kill: one, ended by
+ * SIGKILL in its third instance. exec: one becomes this program without children. handler: one ends in a
+ * signal handler with a stack of its own. idle: one child without a region for each of exit, _exit, exec and
+ * vfork.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -54,6 +55,8 @@ static void child(int instances, char *program) {
         handle_on_small_stack();
     if (strcmp(how, "exit") == 0)
         exit(instances);
+    if (strcmp(how, "quick_exit") == 0)
+        quick_exit(instances);
     _exit(instances);
 }
 
@@ -75,9 +78,9 @@ static void idle(char *program) {
 
 int main(int count, char **words) {
     how = count == 2 ? words[1] : "";
-    const int children = strcmp(how, "exit") == 0 || strcmp(how, "_exit") == 0  ? 3
-                         : strcmp(how, "none") == 0 || strcmp(how, "idle") == 0 ? 0
-                                                                                : 1;
+    const int children = strlen(how) > 3 && strcmp(how + strlen(how) - 4, "exit") == 0 ? 3
+                         : strcmp(how, "none") == 0 || strcmp(how, "idle") == 0        ? 0
+                                                                                       : 1;
     inherited = calloc(COUNT, sizeof *inherited);
     for (long n = 0; n < COUNT; n++)
         inherited[n] = 1;
