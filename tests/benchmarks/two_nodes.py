@@ -18,7 +18,7 @@ from numapredict.collect.campaign.codelets import codelets
 from numapredict.collect.campaign.shard_journals import shard_journals
 from tests.slurm.cluster import NODES, NUMAPREDICT, Cluster, cluster
 
-MODELLED = ("--machine", "broadwell-2x10", "--size", "tiny", "--space", "thesis")
+MODELLED = ("--machine", "broadwell-2x10", "--space", "thesis")
 # A core a node, and the processor time of each job beside its runs.
 _COMMAND = """\
 #!/bin/bash
@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shards", type=int, default=8)
     parser.add_argument("--codelets", type=int, default=32, help="of 64, in both initialisations")
+    parser.add_argument("--size", default="tiny", help="of the codelets: jobs of larger ones take longer")
     asked = parser.parse_args()
     ratios, work = [], []
     with cluster() as slurm:
@@ -72,7 +73,18 @@ def _campaign(slurm: Cluster, asked: argparse.Namespace, nodes: tuple[str, ...])
 
         chosen = [word for each in codelets()[: asked.codelets] for word in ("--codelet", each.name)]
         options = shlex.join(
-            (*MODELLED, *chosen, "--shards", str(asked.shards), "--into", "runs", "--time-limit", "60")
+            (
+                *MODELLED,
+                "--size",
+                asked.size,
+                *chosen,
+                "--shards",
+                str(asked.shards),
+                "--into",
+                "runs",
+                "--time-limit",
+                "60",
+            )
         )
         typed(f"{shlex.join(NUMAPREDICT)} collect campaign {options} --emit sbatch > job.sh")
         began_s = time.monotonic()
