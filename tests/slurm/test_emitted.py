@@ -94,6 +94,34 @@ def test_a_printed_job_script_is_submitted_as_it_is(slurm: Cluster, witness: Pat
     assert seen(done.stdout) == MAPPINGS[label]
 
 
+RANKS = f"{PUS // 2 * 2}x2-contiguous-first-touch-1pernode"
+
+
+def check_ranks(text: str) -> None:
+    """Check that two tasks ran, each with a half of the PUs and as many threads."""
+    half = PUS // 2
+    seen = re.findall(r"affinity list: (\S+)", text)
+    assert sorted(seen) == sorted([listed(list(range(half))), listed(list(range(half, 2 * half)))]), text
+    assert text.count(f"threads {half} cores") == 2, text
+
+
+def test_each_rank_has_its_share_of_a_mapping(slurm: Cluster, witness: Path) -> None:
+    printed = slurm.run([*EMIT, RANKS, "--", str(witness)], TWO_NODES)
+    assert (printed.returncode, printed.stdout.count("\n")) == (0, 1), printed.stderr
+    done = slurm.run(printed.stdout)
+    assert (done.returncode, done.stderr) == (0, ""), printed.stdout
+    check_ranks(done.stdout)
+
+
+def test_a_printed_job_script_starts_ranks(slurm: Cluster, witness: Path) -> None:
+    emit = [*NUMAPREDICT, "run", "--emit", "sbatch", "--mapping", RANKS, "--", str(witness)]
+    printed = slurm.run(emit, TWO_NODES).stdout
+    assert "#SBATCH --ntasks=2\n" in printed
+    done = slurm.batch(printed.removeprefix("#!/bin/sh\n"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_ranks(done.stdout)
+
+
 def test_interleaving_survives_srun(slurm: Cluster, witness: Path) -> None:
     """One node of memory is here: all but the number of the last node is as printed."""
     printed = slurm.run([*EMIT, "2x2-scatter-interleave", "--", str(witness)], TWO_NODES).stdout
