@@ -28,7 +28,7 @@ def connected(address: str) -> Iterator["Client"]:
         raise UsageError("--scheduler needs Dask: pip install 'numapredict[dask]'") from None
     try:
         client = Client(address, timeout=ANSWER_S, set_as_default=True)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:  # no address, or nobody there
+    except Exception as error:  # no address, nobody there, or a kind of transport that needs more than an address
         text = " ".join(str(error).split())[:200]
         raise InvalidInputError(f"no Dask scheduler at {address}: {text}; start one with 'dask scheduler'") from error
     with client:

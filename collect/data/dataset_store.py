@@ -74,12 +74,19 @@ def is_url(place: str) -> bool:
     return "://" in place or "::" in place
 
 
+def check_place(place: str) -> None:
+    """Raise UsageError for an empty place, which is a shell's unset variable and not the current folder."""
+    if not place:
+        raise UsageError("the store's name is empty: name a folder or URL")
+
+
 @contextmanager
 def opened_store(place: str) -> Iterator[Store]:
     """Give the datasets in a store, or of a place that is one: a hundred machines' measurements are read one by one.
 
     InvalidInputError where it cannot be read or has none; UsageError for a URL without fsspec.
     """
+    check_place(place)
     if not is_url(place):
         yield _found(Path(place), place)
         return
@@ -93,6 +100,9 @@ def add(folder: Path, place: str) -> tuple[str, bool]:
 
     InvalidInputError for a folder that is no dataset, UnwritableError where the store refuses.
     """
+    check_place(place)
+    if (Path(place) / DESCRIPTION_FILE).exists():
+        raise InvalidInputError(f"{place} is a dataset, and no store of datasets: name another folder")
     dataset = read_dataset(folder)
     with refused_as(f"cannot read {folder}", InvalidInputError):
         files = {name: read_bounded(folder / name, MOST_BYTES) for name in (TABLE_FILE, DESCRIPTION_FILE)}
@@ -105,9 +115,13 @@ def _write(place: str, name: str, files: dict[str, bytes]) -> bool:
     """Put the files into a new folder in one step: a reader sees all of it or nothing."""
     store = Path(place)
     target, made = store / name, store / f".{name}.{secrets.token_hex(4)}.tmp"
-    if target.exists():
-        return False
     with refused_as(f"cannot add to the store {place}"):
+        if target.is_dir() and all(_is(target / file, data) for file, data in files.items()):
+            return False
+        if target.is_dir():  # damaged: its name says what must be in it
+            for file, data in files.items():
+                replace_file(target / file, data)
+            return True
         made.mkdir(parents=True)
         try:
             for file, data in files.items():
@@ -122,11 +136,18 @@ def _write(place: str, name: str, files: dict[str, bytes]) -> bool:
     return True
 
 
+def _is(file: Path, data: bytes) -> bool:
+    try:
+        return read_bounded(file, MOST_BYTES) == data
+    except (OSError, NumapredictError):
+        return False
+
+
 def _upload(place: str, name: str, files: dict[str, bytes]) -> bool:
     """Put the description last: a folder without it is half-written, and written again."""
     filesystem, root = _opened(place)
     try:
-        if filesystem.exists(f"{root}/{name}/{DESCRIPTION_FILE}"):
+        if all(_has(filesystem, f"{root}/{name}/{file}", len(data)) for file, data in files.items()):
             return False
         filesystem.makedirs(f"{root}/{name}", exist_ok=True)
         for file, data in files.items():
@@ -143,6 +164,10 @@ def _found(folder: Path, place: str, refused: tuple[LeftOut, ...] = ()) -> Store
         why = f" ({left_out[0].path}: {left_out[0].reason})" if left_out else ""
         raise InvalidInputError(f"{place} has no dataset that can be read{why}; name a folder or URL of datasets")
     return Store(store.datasets, left_out)
+
+
+def _has(filesystem: "AbstractFileSystem", path: str, size: int) -> bool:
+    return bool(filesystem.isfile(path)) and filesystem.size(path) == size
 
 
 def _read_folder(folder: Path, place: str) -> Store:

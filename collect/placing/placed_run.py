@@ -42,7 +42,7 @@ from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.region_times import RegionTimes
-from numapredict.collect.placing.region_times_text import regions_in_words
+from numapredict.collect.placing.region_times_text import left_out_in_words, regions_in_words
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
@@ -196,6 +196,8 @@ def _found(
     observed, regions = placement_found(files, placement, said.note, plan), regions_found(files)
     if options.verify and observed is not None:
         note_all(placement_in_words(observed, placement.mapping), said.report)
+    if (options.regions or options.json is not None) and regions is not None:
+        note_all(left_out_in_words(regions), said.note)
     if options.regions and regions is not None:
         note_all(regions_in_words(regions), said.report)
     if options.profile is not None:

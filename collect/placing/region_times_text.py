@@ -16,6 +16,12 @@ _APART = 1.25  # the slowest rank's time over the mean one; above it a remark is
 _ALONE, _UNEVEN = 1.1, 0.75  # about one thread at work; the part of a team below which a remark is due
 
 
+def left_out_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
+    """Return a remark where there may be processes of which nothing is kept."""
+    if len(processes) >= MOST_PROCESSES:
+        yield f"regions: at most {MOST_PROCESSES} processes are kept, in order of the first one; more may have had some"
+
+
 def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     """Return the time of every parallel region, a line each, by process and the longest first, then remarks."""
     if not processes:
@@ -26,8 +32,6 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
         what = "programs" if len(groups) == len(processes) and not forked else "processes"
         forks = f", {forked} of them forked," if forked else ""
         yield f"regions: {len(processes)} {what}{forks} had parallel regions, in order of the first one"
-    if len(processes) >= MOST_PROCESSES:
-        yield f"regions: at most {MOST_PROCESSES} processes are kept, in order of the first one; more may have had some"
     for group in groups:
         if len(group) > 1:
             yield from _joint_in_words(joint(group))

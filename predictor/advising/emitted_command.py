@@ -98,6 +98,8 @@ def _of_ranks(printed: Printed, label: str, command: tuple[str, ...], topology: 
     if ranks is None:
         raise UsageError(f"say where the ranks go, as with --mapping {label}-1pernode: --emit mpirun starts ranks")
     program = program_of(command)
+    if starts_tasks(command):
+        raise UsageError(f"--emit {printed} starts the ranks itself: give what each runs, without {command[0]}")
     if printed == "mpirun":
         text, doubt = mpirun_of_ranks(placement, label, program)
         if doubt:

@@ -273,10 +273,11 @@ def train(
     if held_out and not fleet:
         raise click.UsageError("--held-out compares the machines of --fleet")
     if fleet:
-        if dataset is not None or into is not None or budget is not None or clusters is not None or dry_run:
+        measuring = request != type(request)(), into, budget, clusters
+        if dataset is not None or dry_run or any(measuring):
             raise click.UsageError(
-                "--fleet learns for searches from datasets that are there: leave out --dataset, --into, --budget, "
-                "--clusters and --dry-run"
+                "--fleet learns for searches from datasets that are there: leave out all that says what to measure "
+                "and how (--machine, --dataset, --into, --budget, --clusters, --dry-run and the like)"
             )
         _learn_fleet(fleet, output, wishes, held_out, as_json)
         return

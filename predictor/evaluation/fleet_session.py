@@ -87,6 +87,8 @@ def learn_fleet(places: Sequence[str], output: Path | None, wishes: Wishes, *, h
         log.warning(printable(f"left out: {each.path}: {each.reason}"))
     if not known:
         raise InvalidInputError(f"{', '.join(places)}: there is nothing to learn from; collect datasets first")
+    if held_out and len(known) == 1:
+        log.warning(f"--held-out: {printable(known[0].machine)} is the only machine: there are no others to search by")
     path = output or fleet_gains_path(models_folder())
     write_gains(gains, path)
     return LearnedFleet(

@@ -59,14 +59,15 @@ def test_a_machine_that_reacts_alike_adds_more_than_one_that_misleads() -> None:
 
 
 def test_a_node_finds_what_its_own_kind_knows_and_another_node_takes_it_as_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))
     dataset = planted_dataset(20)
     assert dataset.topology is not None
     write_dataset(dataset, tmp_path / "taken")
     add(tmp_path / "taken", str(tmp_path / "store"))
-    learned = learn_fleet([str(tmp_path / "store")], None, Wishes(), held_out=False)
+    learned = learn_fleet([str(tmp_path / "store")], None, Wishes(), held_out=True)
+    assert "planted-4x8 is the only machine: there are no others to search by" in caplog.text
     assert [(each.machine, each.programs) for each in learned.machines] == [("planted-4x8", 20)]
     trained = trained_gains_path(dataset.machine, dataset.topology)
     assert Path(learned.path).parent == trained.parent
@@ -104,7 +105,8 @@ def test_the_command_learns_what_can_be_read_and_names_the_rest(tmp_path: Path) 
     assert "No such file or directory" in said
     assert "--held-out compares the machines of --fleet" in numapredict("train", "--held-out").stderr
     assert "--scheduler runs a campaign" in numapredict("train", "--fleet", store, "--scheduler", "tcp://a:1").stderr
-    assert "leave out --dataset" in numapredict("train", "--fleet", store, "--dataset", "lpdquad").stderr
+    for words in (("--dataset", "lpdquad"), ("--machine", "lpdquad"), ("--dry-run",), ("--repetitions", "3")):
+        assert "leave out all that says what to measure" in numapredict("train", "--fleet", store, *words).stderr
 
 
 def test_a_store_of_foreign_mappings_alone_has_nothing_to_learn_from(

@@ -101,6 +101,22 @@ def test_a_child_ends_in_a_signal_handler_as_it_does_alone(program: Path, tmp_pa
     assert all(process["complete"] for process in found["processes"])
 
 
+@pytest.mark.parametrize("way", ["vfork", "small"])
+def test_a_child_of_a_child_and_a_small_stack_change_nothing(program: Path, tmp_path: Path, way: str) -> None:
+    found, _ = reported(tmp_path, str(program), way, said="4 6")
+    assert counts(found) == [[4], [5]]
+    (one,) = found["placement"]["forked"]
+    assert one["process"] == found["processes"][0]["process"]
+    assert one["pages"]["looked_at"] >= COUNT_PAGES
+    assert all(process["complete"] for process in found["processes"])
+
+
+def test_a_child_that_may_write_no_file_is_left_out(tmp_path: Path) -> None:
+    program = built("children.c", tmp_path, GCC)  # libomp writes a file of its own
+    found, _ = reported(tmp_path, str(program), "limit", said="4 6")
+    assert counts(found) == [[5]]
+
+
 def test_a_child_without_regions_has_no_row(program: Path, tmp_path: Path) -> None:
     found, said = reported(tmp_path, str(program), "idle", said="6")
     assert counts(found) == [[5]]

@@ -159,6 +159,10 @@ void system_read_text(const char *path, char *text, size_t bytes) {
         close(file);
 }
 
+bool system_write(int file, const void *data, size_t bytes) {
+    return syscall(SYS_write, file, data, bytes) == (long)bytes;
+}
+
 void *system_memory(size_t bytes) {
     const long result = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

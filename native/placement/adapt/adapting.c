@@ -61,7 +61,7 @@ static void say(const char *format, ...) {
     const int length = vsnprintf(line, sizeof line, format, list);
     va_end(list);
     const int file = *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
-    if (file >= 0 && length > 0 && write(file, line, (size_t)length) < 0)
+    if (file >= 0 && length > 0 && !system_write(file, line, (size_t)length))
         *path = '\0';
     if (file >= 0)
         close(file);

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASKED 1024      /* pages queried at a time */
+#define ASKED 128       /* pages queried at a time: threads that free memory may have small stacks */
 #define TEXT_BYTES 4096 /* at first */
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
 
@@ -97,14 +97,10 @@ static void say_process(struct text *text) {
 /* Append the text to the map in one write, and free its memory. */
 static void close_text(struct text *text) {
     const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    for (const char *at = text->start; file >= 0 && at < text->end;) {
-        const ssize_t written = write(file, at, (size_t)(text->end - at));
-        if (written < 0 && errno != EINTR)
-            break;
-        at += written > 0 ? written : 0;
-    }
-    if (file >= 0)
+    if (file >= 0) {
+        system_write(file, text->start, (size_t)(text->end - text->start));
         close(file);
+    }
     system_free(text->start, (size_t)(text->limit - text->start));
 }
 

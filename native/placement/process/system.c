@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -161,6 +162,23 @@ int system_discard(uintptr_t start, size_t bytes) {
 bool system_declines_huge(void) {
     int before = errno;
     return quiet(syscall(SYS_prctl, PR_GET_THP_DISABLE, 0ul, 0ul, 0ul, 0ul), before) == 1;
+}
+
+bool system_write(int file, const void *data, size_t bytes) {
+    const int before = errno;
+    struct rlimit most;
+    const long end = syscall(SYS_lseek, file, 0, SEEK_END); /* a pipe has none, and no limit */
+    const bool fits = end < 0 || syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &most) < 0 ||
+                      most.rlim_cur == RLIM_INFINITY || (uint64_t)end + bytes <= most.rlim_cur;
+    size_t done = 0;
+    while (fits && done < bytes) {
+        const long n = syscall(SYS_write, file, (const char *)data + done, bytes - done);
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    errno = before;
+    return done == bytes;
 }
 
 uintptr_t system_break(void) { return (uintptr_t)syscall(SYS_brk, 0); }

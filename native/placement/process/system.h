@@ -51,6 +51,9 @@ int system_populate(uintptr_t start, size_t bytes);
 bool system_is_empty(uintptr_t page);
 /* Whether all pages of private memory are known to be absent. */
 bool system_is_empty_all(uintptr_t start, size_t bytes);
+/* Write all of it at the end of a file, or false. Nothing is written past the limit of a file's size
+ * (setrlimit, RLIMIT_FSIZE): SIGXFSZ would end the program. */
+bool system_write(int file, const void *data, size_t bytes);
 /* The end of the main heap. sbrk(0) is not safe: libraries put their own in its place (UCX), and these take
  * locks, which this library follows. */
 uintptr_t system_break(void);

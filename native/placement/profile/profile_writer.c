@@ -32,13 +32,7 @@ struct output {
 };
 
 static void flush(struct output *o) {
-    size_t done = 0;
-    while (!o->failed && done < o->filled) {
-        const long n = syscall(SYS_write, o->file, o->buffer + done, o->filled - done);
-        if (n < 0 && errno != EINTR)
-            o->failed = true;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    o->failed = o->failed || !system_write(o->file, o->buffer, o->filled);
     o->filled = 0;
 }
 

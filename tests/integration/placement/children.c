@@ -1,18 +1,21 @@
 /* children.c: a program whose forked children have parallel regions, each a number of its own, and end in
  * several ways. The children work before the parent's first region, as libgomp needs it.
  *
- *     children exit|_exit|quick_exit|kill|exec|handler|idle
+ *     children exit|_exit|quick_exit|kill|exec|handler|vfork|small|limit|idle
  *
  * exit, _exit, quick_exit: three children with 1, 2 and 3 instances, which end so. kill: one, ended by
  * SIGKILL in its third instance. exec: one becomes this program without children. handler: one ends in a
- * signal handler with a stack of its own. idle: one child without a region for each of exit, _exit, exec and
- * vfork.
+ * signal handler with a stack of its own. vfork: one has a child of vfork before it ends. small: one ends in
+ * a thread with a small stack. limit: one may write no file. idle: one child without a region for each of
+ * exit, _exit, exec and vfork.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +48,21 @@ static void handle_on_small_stack(void) {
     raise(SIGUSR1);
 }
 
+static void *leave(void *code) { _exit(*(const int *)code); }
+
+static void end_in_small_thread(int code) {
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, SMALL_STACK);
+    pthread_create(&thread, &small, leave, &code);
+    pthread_join(thread, NULL);
+}
+
 static void child(int instances, char *program) {
+    const struct rlimit none = {0, 0};
+    if (strcmp(how, "limit") == 0)
+        setrlimit(RLIMIT_FSIZE, &none);
     own = calloc(COUNT, sizeof *own);
     for (int n = 0; n < instances; n++)
         region(own);
@@ -53,6 +70,10 @@ static void child(int instances, char *program) {
         execl(program, program, "none", NULL);
     if (strcmp(how, "handler") == 0)
         handle_on_small_stack();
+    if (strcmp(how, "vfork") == 0 && vfork() == 0)
+        _exit(0);
+    if (strcmp(how, "small") == 0)
+        end_in_small_thread(instances);
     if (strcmp(how, "exit") == 0)
         exit(instances);
     if (strcmp(how, "quick_exit") == 0)

@@ -57,6 +57,22 @@ def test_adding_a_dataset_changes_no_other_and_adding_it_again_changes_nothing(
     assert list(held(str(store))[0]) == sorted([name, other])
 
 
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+@pytest.mark.parametrize("url", [False, True])
+def test_adding_a_dataset_again_repairs_it(datasets: tuple[Path, Path], tmp_path: Path, damage: str, url: bool) -> None:
+    place = f"memory://repaired-{damage}" if url else str(tmp_path / "store")
+    name, _ = add(datasets[0], place)
+    whole, files = held(place), fsspec.filesystem("memory" if url else "file")
+    table = f"{place.removeprefix('memory:/') if url else place}/{name}/{TABLE_FILE}"
+    if damage == "cut":
+        files.pipe_file(table, files.cat_file(table)[:-9])
+    else:
+        files.rm(table)
+    assert add(datasets[0], place) == (name, True)
+    assert held(place) == whole
+    assert add(datasets[0], place) == (name, False)
+
+
 class Trap:
     """Leaves a file behind if it is unpickled."""
 
@@ -150,6 +166,12 @@ def test_places_that_cannot_be_used_are_named(
         pass
     with pytest.raises(InvalidInputError, match=r"dataset\.json is missing"):
         add(tmp_path / "empty", str(tmp_path / "store"))
+    with pytest.raises(UsageError, match="the store's name is empty"):
+        held("")
+    with pytest.raises(UsageError, match="the store's name is empty"):
+        add(datasets[0], "")
+    with pytest.raises(InvalidInputError, match="is a dataset, and no store"):
+        add(datasets[0], str(datasets[1]))
     with pytest.raises(UnwritableError, match="cannot add to the store"):
         add(datasets[0], str(datasets[0] / DESCRIPTION_FILE))
     monkeypatch.setitem(sys.modules, "fsspec.core", None)

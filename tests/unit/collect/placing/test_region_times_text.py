@@ -3,7 +3,7 @@
 import pytest
 
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
-from numapredict.collect.placing.region_times_text import regions_in_words
+from numapredict.collect.placing.region_times_text import left_out_in_words, regions_in_words
 from numapredict.collect.source.place import Frame, Place
 
 
@@ -65,7 +65,9 @@ def test_a_forked_child_is_said_to_be_one_and_may_wait_for_work() -> None:
     assert lines[0] == "regions: 2 processes, 1 of them forked, had parallel regions, in order of the first one"
     assert lines[4].endswith("in 1 parallel region, until the program was ended: child 6, forked by 5")
     assert not any("outside all regions" in line for line in lines)
-    assert "at most 64 processes" in list(regions_in_words([parent] * 64))[1]
+    (said,) = left_out_in_words([parent] * 64)
+    assert "at most 64 processes" in said
+    assert list(left_out_in_words([parent] * 63)) == []
 
 
 def test_what_is_missing_for_lines_is_said_once() -> None:

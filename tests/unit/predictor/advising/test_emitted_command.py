@@ -51,6 +51,11 @@ def test_no_tool_deals_a_mapping_to_ranks(tool: Tool, capsys: pytest.CaptureFixt
     code, out, (line,) = run(capsys, *words)
     assert (code, out) == (2, [])
     assert "cannot deal a mapping to the ranks of a job, and mpirun starts some: leave --emit out" in line
+    code, out, (line,) = run(
+        capsys, "--mapping", "8x2-scatter-interleave-1pernode", "--emit", "mpirun", "--", *words[5:]
+    )
+    assert (code, out) == (2, [])
+    assert "--emit mpirun starts the ranks itself: give what each runs, without mpirun" in line
 
 
 @pytest.mark.parametrize(
