@@ -33,6 +33,19 @@ def test_a_region_has_the_mean_time_and_the_slowest_ins() -> None:
     assert (found.slowest_s, found.slowest_in, found.mean.region_time_s) == (6.0, 1, 4.25)
 
 
+def test_what_all_processes_have_together() -> None:
+    half = msgspec.structs.replace(region(1, 3, 1.0), unfinished=1, at_work=None)
+    same_offset = msgspec.structs.replace(region(1, 2, 1.0), module="/lib/other")
+    ended = msgspec.structs.replace(rank(1, half), complete=False, wall_s=30.0)
+    found = joint([rank(0, half, same_offset), ended])
+    assert (found.mean.complete, found.mean.wall_s) == (False, 20.0)
+    assert [each.mean.module for each in found.regions] == ["/bin/app", "/lib/other"]
+    assert (found.regions[0].mean.unfinished, found.regions[0].mean.at_work) == (2, None)
+    assert joint([rank(0, half), rank(1, half)]).mean.complete
+    two = [rank(0, half), rank(0, half, program="/bin/pre"), rank(1, half), rank(1, half, program="/bin/pre")]
+    assert [len(group) for group in in_groups(two)] == [2, 2]
+
+
 def test_ranks_share_a_table_and_uneven_ones_a_remark() -> None:
     lines = list(regions_in_words([rank(1, region(1, 7, 9.0)), rank(0, region(1, 5, 1.0))]))
     assert lines[0].startswith(
