@@ -229,15 +229,17 @@ def row(one: Compared) -> tuple[str, ...]:
 
 
 def steps_for(command: Callable[[int], list[str]], seconds: float) -> int:
-    """Return how many steps of a program take about so long here."""
-    steps, taken = 2, 0.0
+    """Return how many steps of a program take about so long here, or are more than it needs to converge."""
+    steps, before = 2, 0.0
     while True:
         began = time.perf_counter()
         subprocess.run(command(steps), check=True, stdout=subprocess.DEVNULL)
         taken = time.perf_counter() - began
         if taken > seconds / 4:
             return max(round(steps * seconds / taken), 1)
-        steps *= 4
+        if taken > 0.1 and taken < 1.3 * before:  # solvers converge
+            return steps
+        steps, before = 4 * steps, taken
 
 
 def commands(folder: Path) -> dict[str, Callable[[int], list[str]]]:
