@@ -167,14 +167,17 @@ def read_profile(path: Path) -> Profile:
     """
     try:
         with open_regular(path) as file:
-            data = file.read(_HEADER.itemsize)
-            if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size > len(data):
-                data += file.read(min(_size_bytes(data), MOST_BYTES) - len(data))
+            data, has = file.read(_HEADER.itemsize), os.fstat(file.fileno()).st_size
+            wants = _size_bytes(data) if len(data) == _HEADER.itemsize else 0
+            if wants == has > len(data):
+                data += file.read(min(wants, MOST_BYTES) - len(data))
     except OSError as error:
         raise InvalidInputError(
             f"profile {path} cannot be read: {error.strerror}; make one with numapredict run --profile {path}"
         ) from None
     try:
+        if wants and wants != has:
+            raise ValueError(f"it has {has} bytes and should have {wants}")
         return parse_profile(data)
     except ValueError as error:
         raise InvalidInputError(

@@ -105,6 +105,13 @@ def test_damage_gets_one_line(tmp_path: Path, kind: str) -> None:
     assert "numapredict run --profile" in str(error.value)
 
 
+def test_a_cut_file_is_told_by_its_own_size(tmp_path: Path) -> None:
+    whole = profile_bytes(RANGES)
+    (tmp_path / "profile").write_bytes(whole[:-3])
+    with pytest.raises(InvalidInputError, match=f"it has {len(whole) - 3} bytes and should have {len(whole)};"):
+        read_profile(tmp_path / "profile")
+
+
 def test_every_truncation_is_noticed() -> None:
     whole = profile_bytes(RANGES)
     for length in range(len(whole)):
