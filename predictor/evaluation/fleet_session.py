@@ -10,7 +10,6 @@ import msgspec
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.dataset_store import LeftOut, opened_store
 from numapredict.collect.data.outliers import outliers_in_words, without_outliers
-from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.collect.terminal.progress import doing, follow
 from numapredict.native.errors import InsufficientDataError, InvalidInputError
@@ -21,7 +20,6 @@ from numapredict.predictor.evaluation.machines_held_out import (
     held_out_in_words,
     machines_held_out,
 )
-from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.fleet_machines import kinds_of, machine_of
 from numapredict.predictor.learning.learning import Wishes, options_of
 from numapredict.predictor.learning.model_choice import models_folder
@@ -75,14 +73,14 @@ def learn_fleet(places: Sequence[str], output: Path | None, wishes: Wishes, *, h
             if machine is None:
                 continue
             try:
-                dataset, default, own = _gains(machine[0], wishes)
+                member = _member(machine[0], wishes)
             except InsufficientDataError as error:
                 left_out.append(LeftOut(machine[0].machine, str(error)))
                 continue
-            gains.append(own)
-            known.append(_described(own, machine[1]))
-            if held_out:
-                members.append(fleet_member(dataset, default, own))
+            gains.append(member.gains)
+            known.append(_described(member.gains, machine[1]))
+            if held_out:  # else the times of all machines are not kept
+                members.append(member)
     for each in left_out:
         log.warning(printable(f"left out: {each.path}: {each.reason}"))
     if not known:
@@ -107,13 +105,13 @@ def _described(gains: MachineGains, datasets: int) -> FleetMachine:
     )
 
 
-def _gains(dataset: Dataset, wishes: Wishes) -> tuple[Dataset, AnyMapping, MachineGains]:
+def _member(dataset: Dataset, wishes: Wishes) -> FleetMember:
     default = default_of(dataset, options_of(wishes.default, None, dataset))
     if not wishes.keep_outliers:
         dataset, outliers = without_outliers(dataset)
         if outliers:
             log.warning(outliers_in_words(outliers, dataset.machine, default.label))
-    return dataset, default, machine_gains(dataset, default)
+    return fleet_member(dataset, default)
 
 
 def fleet_in_words(found: LearnedFleet) -> str:

@@ -10,6 +10,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import follow
 from numapredict.predictor.evaluation.search_curve import Sources, Space, knowledge, searched, space_of
+from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.scores import score_of
 from numapredict.predictor.searching.gains_file import MachineGains
@@ -52,9 +53,10 @@ class FleetMember:
     gains: MachineGains
 
 
-def fleet_member(dataset: Dataset, default: AnyMapping, gains: MachineGains) -> FleetMember:
-    """Return what comparing a fleet's machines needs of one."""
+def fleet_member(dataset: Dataset, default: AnyMapping) -> FleetMember:
+    """Return what a fleet needs of a machine's dataset; NoModelError where its mappings are foreign."""
     observations = observe(dataset, default)
+    gains = machine_gains(dataset, default, observations)
     return FleetMember(observations, observations.column(default), space_of(dataset, observations), gains)
 
 

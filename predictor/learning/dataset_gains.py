@@ -3,15 +3,18 @@
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.native.errors import NoModelError
-from numapredict.predictor.learning.features import gains_of, observe
+from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of
 
 
-def machine_gains(dataset: Dataset, default: AnyMapping) -> MachineGains:
-    """Return the gains of a dataset's programs over its default; NoModelError where its mappings are foreign."""
+def machine_gains(dataset: Dataset, default: AnyMapping, observations: Observations | None = None) -> MachineGains:
+    """Return the gains of a dataset's programs over its default; NoModelError where its mappings are foreign.
+
+    ``observations``: what ``observe`` gives for both, where that was asked already.
+    """
     if dataset.topology is None:
         raise NoModelError(f"the dataset of {dataset.machine} has foreign mappings, which no search can run")
-    observations = observe(dataset, default)
+    observations = observations or observe(dataset, default)
     return MachineGains(
         machine=dataset.machine,
         modelled=dataset.modelled,

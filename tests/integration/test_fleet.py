@@ -1,5 +1,6 @@
 """Learning from a fleet: what a node then knows, and which machines helped."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -14,7 +15,6 @@ from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.fleet_session import fleet_in_words, learn_fleet
 from numapredict.predictor.evaluation.machines_held_out import RUNS, FleetMember, fleet_member, machines_held_out
 from numapredict.predictor.evaluation.search_curve import Sources
-from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.learning import Wishes, options_of
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.learning.train import default_of
@@ -33,8 +33,9 @@ def called(name: str, dataset: Dataset) -> Dataset:
 def known(dataset: Dataset, sign: float = 1.0) -> FleetMember:
     """Return a machine as fleets compare them; a negative sign makes what it knows the opposite of what is true."""
     default = default_of(dataset, options_of(None, None, dataset))
-    gains = machine_gains(dataset, default)
-    return fleet_member(dataset, default, msgspec.structs.replace(gains, numbers=numbers_of(sign * gains.gains)))
+    member = fleet_member(dataset, default)
+    numbers = numbers_of(sign * member.gains.gains)
+    return dataclasses.replace(member, gains=msgspec.structs.replace(member.gains, numbers=numbers))
 
 
 @pytest.mark.slow
