@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from numapredict.collect.campaign.dask_scheduler import connected
-from numapredict.collect.campaign.dask_workers import run_on_scheduler
 from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
 from numapredict.collect.campaign.run_count import RunCount, failure_in_words, run_in_words
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
@@ -123,6 +122,8 @@ class Campaign:
             count.left_s = None if left_s is None else left_s / parallel
 
         if client is not None:
+            from numapredict.collect.campaign.dask_workers import run_on_scheduler  # loads what models machines
+
             jobs = sum(client.nthreads().values())  # type: ignore[no-untyped-call]
             results = run_on_scheduler(client, self.machine, todo.batches)
         elif jobs > 1:
