@@ -196,10 +196,10 @@ def _found(
     observed, regions = placement_found(files, placement, said.note, plan), regions_found(files)
     if options.verify and observed is not None:
         note_all(placement_in_words(observed, placement.mapping), said.report)
-    if (options.regions or options.json is not None) and regions is not None:
+    if regions is not None:
         note_all(left_out_in_words(regions), said.note)
-    if options.regions and regions is not None:
-        note_all(regions_in_words(regions), said.report)
+        if options.regions:
+            note_all(regions_in_words(regions), said.report)
     if options.profile is not None:
         note_all(keep_profiles(files, options.profile), said.note)
     return observed, regions

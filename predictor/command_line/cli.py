@@ -273,8 +273,8 @@ def train(
     if held_out and not fleet:
         raise click.UsageError("--held-out compares the machines of --fleet")
     if fleet:
-        measuring = request != type(request)(), into, budget, clusters
-        if dataset is not None or dry_run or any(measuring):
+        others = dataset, into, budget, clusters
+        if dry_run or request != type(request)() or any(each is not None for each in others):
             raise click.UsageError(
                 "--fleet learns for searches from datasets that are there: leave out all that says what to measure "
                 "and how (--machine, --dataset, --into, --budget, --clusters, --dry-run and the like)"
