@@ -8,10 +8,10 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import order_of, parse_label
 from numapredict.collect.source.place import plain_function
 from numapredict.collect.terminal.printable import ELLIPSIS, command_line
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions

@@ -1,7 +1,7 @@
 """A made-up answer of `regions -o FILE`: a server of four nodes, twelve regions, nine mappings, and what can fail."""
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.source.place import Frame, Place
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions

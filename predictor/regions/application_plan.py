@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import Mapping as ThreadsAndPages
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import PagePolicy
@@ -15,7 +16,6 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
 from numapredict.collect.space import canonical, placement_if_any
 from numapredict.collect.topology import Topology
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.joint_choice import Choices, Option, Problem, choose
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.team_changes import Team, change_seconds, follow_counts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from numapredict.predictor.regions.choice import Gain
+from numapredict.collect.capturing.gain import Gain
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 
 

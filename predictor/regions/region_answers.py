@@ -1,16 +1,12 @@
 """The answer on each region of a run, of the region clock's times and of the replays. Pure, but for names of places."""
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from numapredict.collect.capturing.exchange import Outcome
-from numapredict.collect.capturing.replay_time import emptied_share
+from numapredict.collect.capturing.duration_class import classes_of, together
 from numapredict.collect.capturing.watcher import CapturedRegion
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes, with_places
 from numapredict.collect.source.modules import Modules
-from numapredict.predictor.regions.choice import FEWEST_REPLAYS, gains_of, is_like, of_most_use
-from numapredict.predictor.regions.duration_class import DurationClass, means_and_shares, together
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 
 LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
@@ -36,8 +32,7 @@ def region_answers(found: Iterable[RegionTimes], captured: Iterable[CapturedRegi
 
 def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion]) -> ReplayedRegion:
     share = region.time_s / whole_s if whole_s > 0 else 0.0
-    captured = _of_each_class(tried)
-    classes = _classes(captured)
+    classes = classes_of(tried)
     problem = ""
     if not tried:
         problem = _why_not(region, share)
@@ -67,54 +62,6 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion])
         instance_s=instance_s,
         classes=classes if len(classes) > 1 else (),
     )
-
-
-def _outcomes(captured: CapturedRegion) -> tuple[tuple[str, Outcome], ...]:
-    return tuple((one.mapping, one.outcome) for one in captured.replays)
-
-
-def _emptied(replays: Sequence[tuple[str, Outcome]], instance_s: float) -> float:
-    return emptied_share([outcome for mapping, outcome in replays if mapping == replays[0][0]], instance_s)
-
-
-def _of_each_class(tried: Sequence[CapturedRegion]) -> tuple[CapturedRegion, ...]:
-    """Return the instance of most use of each class of durations that was replayed.
-
-    A further one counts only if its replays take another time than those before: the instances that it was to stand for
-    were interrupted, else.
-    """
-    by_class: dict[int, list[CapturedRegion]] = {}
-    for one in tried:
-        by_class.setdefault(one.asked.before, []).append(one)
-    found: list[CapturedRegion] = []
-    for own in by_class.values():
-        best = of_most_use(own)
-        if best is None or not best.replays:
-            continue
-        new = len(best.replays) >= FEWEST_REPLAYS and not any(
-            is_like(_baseline_s(best), _baseline_s(one)) for one in found
-        )
-        if new or not found:
-            found.append(best)
-    return tuple(found)
-
-
-def _baseline_s(captured: CapturedRegion) -> float:
-    """Return what the replays under the baseline take, not a number where there are none."""
-    replays = _outcomes(captured)
-    return gains_of(replays, _emptied(replays, captured.asked.mean_s))[0].time_s or math.nan
-
-
-def _classes(captured: Sequence[CapturedRegion]) -> tuple[DurationClass, ...]:
-    """Return what the replays say of each class of durations."""
-    found = []
-    known = means_and_shares([_baseline_s(one) for one in captured], captured[-1].asked) if captured else ()
-    for one, (mean_s, share) in zip(captured, known, strict=True):
-        replays = _outcomes(one)
-        emptied = _emptied(replays, mean_s)
-        parts = min(emptied, 1.0), max(emptied - 1.0, 0.0)
-        found.append(DurationClass(mean_s, share, one.asked.instance, gains_of(replays, emptied), *parts))
-    return tuple(found)
 
 
 def _why_not(region: RegionTime, share: float) -> str:

@@ -5,9 +5,9 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.advising.advice import seconds_in_words
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions

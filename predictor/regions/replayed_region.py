@@ -2,9 +2,9 @@
 
 import msgspec
 
+from numapredict.collect.capturing.duration_class import DurationClass
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.source.place import Place
-from numapredict.predictor.regions.choice import Gain
-from numapredict.predictor.regions.duration_class import DurationClass
 
 UNLIKE = 1.5
 """A replay that takes so many times an instance's time in the run, or less by so much, says less about it."""

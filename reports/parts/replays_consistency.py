@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import InvalidInputError, InvalidMappingError
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 

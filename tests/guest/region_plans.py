@@ -11,10 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.planning import Wish, planned
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, read_plan, write_plan
 from numapredict.collect.space import default_mapping
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.planning import Wish, planned
 from numapredict.predictor.regions.regions_text import regions_in_words

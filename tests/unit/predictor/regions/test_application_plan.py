@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
 from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, believed, plan_of_application
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from tests.shapes import shape
 

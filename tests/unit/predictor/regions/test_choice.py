@@ -10,18 +10,9 @@ import numpy as np
 import pytest
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
-from numapredict.collect.capturing.watcher import CapturedRegion, Replay
+from numapredict.collect.capturing.gain import CONFIRMING, Gain, gains_of, needs_none_after
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import (
-    CANDIDATES,
-    CONFIRMING,
-    MANY,
-    Gain,
-    gains_of,
-    needs_none_after,
-    of_most_use,
-    replayed,
-)
+from numapredict.predictor.regions.choice import CANDIDATES, MANY, replayed
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.shapes import shape
@@ -168,15 +159,6 @@ def test_a_region_with_its_own_number_of_threads_has_mappings_of_as_many() -> No
     assert set(labels(replays(lambda *_: took(1.0), team=3))) == {BASELINE}
 
 
-def test_a_gain_is_over_the_baseline_before_and_after() -> None:
-    """A computer that becomes slower meanwhile gives no gain."""
-    times = iter((1.0, 1.5, 2.25))
-    gain = gains_of([(BASELINE, took(next(times))), (HALF, took(next(times))), (BASELINE, took(next(times)))])[1]
-    assert gain.speedup == pytest.approx(1.0)
-    assert gain.time_s == pytest.approx(1.5)
-    assert not gain.is_sure
-
-
 def test_the_baseline_is_not_replayed_after_what_is_clearly_worse() -> None:
     def outcome(label: str, _: int) -> Outcome:
         time_s = {HALF: 1.5, SPREAD: 1.2}.get(label, 1.0)
@@ -191,17 +173,6 @@ def test_the_baseline_is_not_replayed_after_what_is_clearly_worse() -> None:
     assert gains[BOUND].problem == "it ended by SIGSEGV"
     cold = [msgspec.structs.replace(one, emptied_s=(3.0,)) for one in (outcome(BASELINE, 0), outcome(HALF, 0))]
     assert not needs_none_after(*cold)  # with empty caches it is as good
-
-
-def test_a_gain_is_of_instances_whose_caches_other_regions_empty() -> None:
-    made = [
-        (label, msgspec.structs.replace(took(warm_s), emptied_s=(cold_s,)))
-        for label, warm_s, cold_s in ((BASELINE, 1.0, 3.0), (HALF, 0.5, 3.5), (BASELINE, 1.0, 3.0))
-    ]
-    warm, half, cold = (gains_of(made, emptied) for emptied in (0.0, 0.5, 1.0))
-    assert [gains[1].speedup for gains in (warm, half, cold)] == pytest.approx([2.0, 1.0, 3 / 3.5])
-    assert [gain.time_s for gain in half] == pytest.approx([2.0, 2.0])
-    assert [(gain.warm_s, gain.emptied_s) for gain in half] == [(1.0, 3.0), (0.5, 3.5)]
 
 
 def test_the_baseline_s_own_instances_say_how_empty_the_caches_are() -> None:
@@ -219,12 +190,6 @@ def test_the_baseline_s_own_instances_say_how_empty_the_caches_are() -> None:
     assert len(last_gain(3.0)) == 3
 
 
-def test_replays_that_were_cut_off_count_as_far_as_they_came() -> None:
-    gains = gains_of([(BASELINE, took(1.0)), (HALF, took(0.5)), (BASELINE, took(1.0)), (SPREAD, took(0.5))])
-    assert [gain.mapping for gain in gains] == [BASELINE, HALF]
-    assert gains_of([]) == ()
-
-
 def test_there_are_only_so_many_candidates() -> None:
     wide = shape([16, 16, 16, 16])
     many = tuple(parse_label(f"{threads}x4-contiguous-first-touch") for threads in range(8, 64, 4))
@@ -240,18 +205,3 @@ def test_there_are_only_so_many_candidates() -> None:
         except StopIteration:
             break
     assert len(asked) == 1 + CANDIDATES  # all are clearly worse
-
-
-def test_of_the_instances_tried_the_one_most_like_the_others_is_of_most_use_if_other_mappings_were_replayed() -> None:
-    def tried(*times_s: float) -> CapturedRegion:
-        made = tuple(
-            Replay(label, took(time_s)) for label, time_s in zip((BASELINE, HALF, BASELINE), times_s, strict=False)
-        )
-        return CapturedRegion(region(), made, 1.0)
-
-    alone, short, shorter, like, cut = tried(0.01), tried(0.002, 1, 1), tried(0.001, 1, 1), tried(0.012, 1, 1), tried()
-    assert of_most_use([shorter, short, alone]) == short
-    assert of_most_use([short, like, shorter, alone]) == like
-    assert of_most_use([cut, alone]) == alone
-    assert of_most_use([cut]) == cut
-    assert of_most_use([]) is None

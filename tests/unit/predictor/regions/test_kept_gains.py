@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import Gain
 from numapredict.predictor.regions.kept_gains import gains_over_default, keep
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.searching.gains_file import read_gains

@@ -2,7 +2,7 @@
 
 import pytest
 
-from numapredict.predictor.regions.choice import Gain
+from numapredict.collect.capturing.gain import Gain
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 

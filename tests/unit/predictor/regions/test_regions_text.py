@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.capturing.duration_class import DurationClass
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.source.place import Frame, Place
-from numapredict.predictor.regions.choice import Gain
-from numapredict.predictor.regions.duration_class import DurationClass
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion

@@ -4,13 +4,18 @@ A region that is called with much and with little to do, as on the levels of a m
 than one way: an instance of each class of durations is replayed, and counts by the time of its class. Pure.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import msgspec
 
-from numapredict.collect.capturing.exchange import AskedRegion
-from numapredict.collect.capturing.replay_time import distance
-from numapredict.predictor.regions.choice import Gain, is_like
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.gain import Gain, gains_of, is_like
+from numapredict.collect.capturing.replay_time import distance, emptied_share, time_of
+from numapredict.collect.capturing.watcher import CapturedRegion
+
+FEWEST_REPLAYS = 2
+"""The baseline and another mapping."""
 
 
 class DurationClass(msgspec.Struct, frozen=True):
@@ -91,3 +96,66 @@ def _together(gains: Sequence[Gain], shares: Sequence[float], scales: Sequence[f
         time_s(lambda gain: gain.warm_s),
         time_s(lambda gain: gain.emptied_s),
     )
+
+
+def classes_of(tried: Sequence[CapturedRegion]) -> tuple[DurationClass, ...]:
+    """Return what the replays say of each class of durations, of all instances of a region that were tried."""
+    captured, found = _of_each_class(tried), []
+    known = means_and_shares([_baseline_s(one) for one in captured], captured[-1].asked) if captured else ()
+    for one, (mean_s, share) in zip(captured, known, strict=True):
+        replays = _outcomes(one)
+        emptied = _emptied(replays, mean_s)
+        parts = min(emptied, 1.0), max(emptied - 1.0, 0.0)
+        found.append(DurationClass(mean_s, share, one.asked.instance, gains_of(replays, emptied), *parts))
+    return tuple(found)
+
+
+def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
+    """Return, of the instances of a region that were tried, the one most like those it stands for; None of none.
+
+    One that was replayed under the baseline alone, and passed over, comes after all others: it has no gains.
+    """
+
+    def unlike(one: CapturedRegion) -> tuple[bool, float]:
+        mean_s = tried[-1].asked.mean_s
+        base = [one.replays[0].outcome] if one.replays else []
+        baseline_s = time_of(base[0], emptied_share(base, mean_s)) if base else math.nan
+        return len(one.replays) < FEWEST_REPLAYS, distance(baseline_s, mean_s)
+
+    return min(tried, key=unlike, default=None)
+
+
+def _of_each_class(tried: Sequence[CapturedRegion]) -> tuple[CapturedRegion, ...]:
+    """Return the instance of most use of each class of durations that was replayed.
+
+    A further one counts only if its replays take another time than those before: the instances that it was to stand for
+    were interrupted, else.
+    """
+    by_class: dict[int, list[CapturedRegion]] = {}
+    for one in tried:
+        by_class.setdefault(one.asked.before, []).append(one)
+    found: list[CapturedRegion] = []
+    for own in by_class.values():
+        best = of_most_use(own)
+        if best is None or not best.replays:
+            continue
+        new = len(best.replays) >= FEWEST_REPLAYS and not any(
+            is_like(_baseline_s(best), _baseline_s(one)) for one in found
+        )
+        if new or not found:
+            found.append(best)
+    return tuple(found)
+
+
+def _baseline_s(captured: CapturedRegion) -> float:
+    """Return what the replays under the baseline take, not a number where there are none."""
+    replays = _outcomes(captured)
+    return gains_of(replays, _emptied(replays, captured.asked.mean_s))[0].time_s or math.nan
+
+
+def _outcomes(captured: CapturedRegion) -> tuple[tuple[str, Outcome], ...]:
+    return tuple((one.mapping, one.outcome) for one in captured.replays)
+
+
+def _emptied(replays: Sequence[tuple[str, Outcome]], instance_s: float) -> float:
+    return emptied_share([outcome for mapping, outcome in replays if mapping == replays[0][0]], instance_s)

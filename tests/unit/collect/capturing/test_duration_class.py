@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from numapredict.collect.capturing.exchange import AskedRegion
-from numapredict.predictor.regions.choice import Gain
-from numapredict.predictor.regions.duration_class import DurationClass, means_and_shares, together
+from numapredict.collect.capturing.duration_class import DurationClass, means_and_shares, of_most_use, together
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.capturing.watcher import CapturedRegion, Replay
 
 
 def test_each_duration_counts_to_the_nearest_replay() -> None:
@@ -38,3 +39,17 @@ def test_a_region_gains_what_its_classes_do_by_their_time() -> None:
     assert found[long].rounds == 3
     assert found[base].time_s == pytest.approx(0.05 * (0.75 + 0.25 * 2))
     assert found[failed.mapping].problem == "it took too long"
+
+
+def test_of_the_instances_tried_the_one_most_like_the_others_is_of_most_use_if_other_mappings_were_replayed() -> None:
+    def tried(*times_s: float) -> CapturedRegion:
+        labels = ("8x2-contiguous-first-touch", "4x1-contiguous-bind", "8x2-contiguous-first-touch")
+        made = tuple(Replay(label, Outcome((time_s,), 8)) for label, time_s in zip(labels, times_s, strict=False))
+        return CapturedRegion(AskedRegion(1, "app", 16, 1, 2, 0.01, 8), made, 1.0)
+
+    alone, short, shorter, like, cut = tried(0.01), tried(0.002, 1, 1), tried(0.001, 1, 1), tried(0.012, 1, 1), tried()
+    assert of_most_use([shorter, short, alone]) == short
+    assert of_most_use([short, like, shorter, alone]) == like
+    assert of_most_use([cut, alone]) == alone
+    assert of_most_use([cut]) == cut
+    assert of_most_use([]) is None
