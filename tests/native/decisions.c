@@ -106,6 +106,38 @@ static void crowded_pages_are_spread_first(void) {
     }
 }
 
+/* The first instance after the first pages have moved takes longer; the second time it does not, or does. */
+static void crowded_pages_are_spread_after_an_interruption(void) {
+    const double time[COLUMNS] = {10, 5, 8};
+    for (int again = 0; again < 2; again++) {
+        uint32_t slow = 0, timed = 0;
+        begin(0);
+        d.limits.crowded_only = d.crowded = true;
+        d.spreads[2] = true;
+        for (uint32_t n = 0; n < 40000 && d.stage != STAGE_SETTLED; n++) {
+            const uint32_t r = n % 2;
+            if (d.wanted != has || d.parts != parts) {
+                has = d.wanted;
+                parts = d.parts;
+                decision_changed(&d, 30 * (double)MS, true);
+            }
+            for (uint32_t c = 0; c < COLUMNS; c++)
+                d.pages_ns[c] = c != has ? 240 * (double)MS : 0;
+            timed += r == 0 && d.stage == STAGE_TIMING && parts == 1 && d.steps.times == 0;
+            const bool slower = r == 0 && d.stage == STAGE_TIMING && parts == 1 &&
+                                slow < 1 + (uint32_t)again && slow + 1 == timed;
+            slow += slower;
+            const uint64_t ns = (uint64_t)((slower ? 14 : time[has]) * (double)MS);
+            now += ns;
+            decision_ended(&d, r, ns, now);
+            if (d.tried == 1)
+                MUST(d.last.outcome == OUTCOME_INTERRUPTED && !d.closed[2]);
+        }
+        MUST(slow == 1 + (uint32_t)again && d.tried == 2);
+        MUST(d.last.outcome == (again ? OUTCOME_CUT : OUTCOME_KEPT) && d.wanted == (again ? 0 : 2));
+    }
+}
+
 static void nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages(void) {
     const double time[COLUMNS] = {1, 0.5, 0.8};
     for (int crowded = 0; crowded < 2; crowded++) {
@@ -220,6 +252,7 @@ int main(void) {
     a_loss_is_left_within_the_budget_and_never_tried_again();
     pages_that_are_no_gain_move_back_after_the_first_part();
     crowded_pages_are_spread_first();
+    crowded_pages_are_spread_after_an_interruption();
     nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages();
     moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
     looks_become_rarer_as_time_passes();

@@ -182,8 +182,14 @@ static void cut(struct decision *d, uint64_t now_ns) {
         expected += (double)d->steps.expected[n];
     if (d->steps.times == 0 && d->steps.at > 0 && d->steps.step_ns > 0)
         gain = logarithm_2(expected / d->steps.step_ns);
-    note(d, OUTCOME_CUT, smaller(gain, 0), now_ns);
-    tell(d, smaller(gain, 0), true);
+    /* Pages that are together on one node are worth a second trial, where not one step was timed and what was
+     * seen is no clear loss: an interruption looks like that. */
+    if (d->obvious && d->steps.times == 0 && gain > -logarithm_2(CLEARLY) && !d->interrupted[d->wanted]++) {
+        note(d, OUTCOME_INTERRUPTED, 0, now_ns);
+    } else {
+        note(d, OUTCOME_CUT, smaller(gain, 0), now_ns);
+        tell(d, smaller(gain, 0), true);
+    }
     go_back(d);
 }
 
