@@ -20,18 +20,22 @@ VARIABLE = "NUMACAPTURE"
 
 MOST_THREADS, MOST_NODES, MOST_REPLAYS = 1024, 1024, 8
 
-Copies = Literal["keep", "bind", "interleave"]
-_COPIES: dict[Copies, int] = {"keep": 0, "bind": 1, "interleave": 2}
+Copies = Literal["keep", "bind", "interleave", "locality", "balance", "mix"]
+_COPIES: dict[Copies, int] = {"keep": 0, "bind": 1, "interleave": 2, "locality": 3, "balance": 4, "mix": 5}
 
 COPIES_OF: dict[PagePolicy, Copies] = {
     "first-touch": "keep",
     "bind": "bind",
     "remote": "bind",
     "interleave": "interleave",
+    "locality": "locality",
+    "balance": "balance",
+    "mix": "mix",
 }
-"""How the pages of a replay are copied under each page policy that replays know.
+"""Where the pages of a replay go under each page policy that replays know.
 
-Under first touch a page stays where the program's own first touch has put it.
+Under first touch a page stays where the program's own first touch has put it. The last three move a page by who
+touches it in an instance that is not timed. Chunks of allocations (`dataset`) are unknown in a fork.
 """
 
 DURATION_CLASSES = 20

@@ -3,6 +3,7 @@
 #include "copies.h"
 
 #include "mappings.h"
+#include "touches.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -70,9 +71,12 @@ static bool is_wanted(const struct job *job, int node) {
     return false;
 }
 
+/* Whether the copies are where the originals are, at first. */
+static bool stay(const struct job *job) { return job->copies == COPIES_KEEP || touches_decide(job); }
+
 static void copy_part(uintptr_t start, size_t pages, const struct job *job, struct outcome *outcome,
                       int *preferred) {
-    const bool keep = job->copies == COPIES_KEEP;
+    const bool keep = stay(job);
     int before[TOGETHER], after[TOGETHER];
     look(start, pages, before);
     for (size_t n = 0; n < pages; n++) {
@@ -89,7 +93,7 @@ static void copy_part(uintptr_t start, size_t pages, const struct job *job, stru
     }
 }
 
-static bool has_huge_pages(void) {
+bool copies_are_joined(void) {
     char text[64];
     const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
     const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
@@ -99,11 +103,10 @@ static bool has_huge_pages(void) {
     return strstr(text, "[always]") != NULL;
 }
 
-/* Copying splits huge pages. */
-static void join(const struct mapping *m) {
-    const uintptr_t first = (m->start + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1), end = m->end & ~(HUGE_BYTES - 1);
-    if (first < end)
-        madvise((void *)first, end - first, COLLAPSE);
+void copies_join(uintptr_t start, uintptr_t end) {
+    const uintptr_t first = (start + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1), last = end & ~(HUGE_BYTES - 1);
+    if (first < last)
+        madvise((void *)first, last - first, COLLAPSE);
 }
 
 /* Read past the mapping, for pages beyond a file's end would raise a signal; what cannot be read stays zero.
@@ -134,7 +137,7 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
     int preferred = -1;
     if (!mappings_read(&all))
         return OUTCOME_NONE;
-    const bool huge = has_huge_pages();
+    const bool huge = copies_are_joined() && !touches_decide(job);
     for (size_t i = 0; i < all.count; i++) {
         const struct mapping *m = &all.list[i];
         if (!m->writable || holds(m, outcome) || holds(m, all.list))
@@ -143,14 +146,14 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
             return OUTCOME_DEVICE;
         if (m->shared && !make_private(m))
             return OUTCOME_MEMORY;
-        if (job->copies != COPIES_KEEP)
+        if (!stay(job))
             bind_mapping(m, job);
         for (uintptr_t at = m->start; at < m->end; at += TOGETHER * PAGE) {
             const size_t pages = (m->end - at < TOGETHER * PAGE ? m->end - at : TOGETHER * PAGE) / PAGE;
             copy_part(at, pages, job, outcome, &preferred);
         }
         if (huge)
-            join(m);
+            copies_join(m->start, m->end);
     }
     prefer(-1);
     munmap(all.list, all.bytes);

@@ -11,8 +11,15 @@
 
 #include "exchange.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Make the copies of a job, all but those of the outcome's own memory; return OUTCOME_DONE or what prevents
  * it. */
 enum outcome_state copies_make(const struct job *job, struct outcome *outcome);
+/* Whether the kernel makes huge pages by itself: then copies_join is due where pages were copied or moved. */
+bool copies_are_joined(void);
+/* Join the pages of an extent to huge ones again: copying splits these. */
+void copies_join(uintptr_t start, uintptr_t end);
 
 #endif

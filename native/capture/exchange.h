@@ -24,8 +24,16 @@
  */
 enum answer { GO_ON = 0, REPLAY = 1, TRY_ANOTHER = 2 };
 
-/* Where the child's copies of the pages go: each where the original is, or by the nodes of the job. */
-enum copies { COPIES_KEEP = 0, COPIES_BIND = 1, COPIES_INTERLEAVE = 2 };
+/* Where the child's copies of the pages go: each where the original is, or by the nodes of the job; from
+ * COPIES_LOCALITY on by who touches them in the replay (touches.h). */
+enum copies {
+    COPIES_KEEP = 0,
+    COPIES_BIND = 1,
+    COPIES_INTERLEAVE = 2,
+    COPIES_LOCALITY = 3,
+    COPIES_BALANCE = 4,
+    COPIES_MIX = 5,
+};
 
 struct question {
     uint64_t key, offset; /* of the region, as in region_file.h */

@@ -10,6 +10,7 @@
 #include "thread_data.h"
 #include "threads_asleep.h"
 #include "threads_left.h"
+#include "touches.h"
 
 #include "../regions/export.h"
 #include "../regions/runtime.h"
@@ -75,6 +76,8 @@ static void bind_to(uint16_t cpu) {
 }
 
 void replay_enter(const struct region_call *call, int thread) {
+    if (touches_decide(current))
+        touches_spare_stack();
     if (call->level > 0)
         return;
     static THREAD_LOCAL int bound = -1; /* the runtime may bind its threads itself, once */
@@ -117,20 +120,22 @@ static void settings_take(void *scope) {
         set_threads((int)current->threads);
 }
 
-/* The first fetches what the copies left out, and starts the team: it does not count. Caches take several
- * short ones to fill: of those that fit into the time of the copies, the last count. */
+static void again(void) { replayed->again(replayed->given); }
+
+/* Return how long an instance took. */
+static uint64_t timed_ns(void) {
+    const uint64_t began = now_ns();
+    again();
+    return now_ns() - began;
+}
+
+/* Caches take several short ones to fill: of those that fit into the time of the copies, the last count. */
 static void repeat(void) {
     const uint64_t first = now_ns();
-    for (uint32_t n = 0;; n++) {
-        const uint64_t began = now_ns();
-        replayed->again(replayed->given);
-        const uint64_t ended = now_ns();
-        if (n == 0)
-            outcome->first_ns = ended - began;
-        else
-            outcome->wall_ns[(n - 1) % MOST_REPLAYS] = ended - began;
+    for (uint32_t n = 1;; n++) {
+        outcome->wall_ns[(n - 1) % MOST_REPLAYS] = timed_ns();
         outcome->replays = n < MOST_REPLAYS ? n : MOST_REPLAYS;
-        if (n >= current->replays && (ended - first >= outcome->copy_ns || n >= ENOUGH))
+        if (n >= current->replays && (now_ns() - first >= outcome->copy_ns || n >= ENOUGH))
             return;
     }
 }
@@ -154,9 +159,7 @@ static void repeat_emptied(void) {
         return;
     for (uint32_t n = 0; n < current->replays && n < MOST_REPLAYS; n++) {
         emptying_run();
-        const uint64_t began = now_ns();
-        replayed->again(replayed->given);
-        outcome->emptied_ns[n] = now_ns() - began;
+        outcome->emptied_ns[n] = timed_ns();
         outcome->emptied = n + 1;
     }
 }
@@ -174,8 +177,14 @@ static void *stand_in(void *unused) {
     if (made != OUTCOME_DONE)
         end_with(made);
     settings_take(runtime_scope);
+    if (touches_decide(current) && !touches_prepare(replayed->function))
+        end_with(OUTCOME_MEMORY);
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
+    outcome->first_ns =
+        timed_ns(); /* fetches what the copies left out, and starts the team: it does not count */
+    if (touches_decide(current) && !touches_place(current, again, outcome))
+        end_with(OUTCOME_MEMORY);
     repeat();
     repeat_emptied();
     end_with(OUTCOME_DONE);

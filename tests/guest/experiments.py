@@ -59,7 +59,21 @@ EARLY_LABELS = (
 )
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
 SCAN = {"scan_delay_ms": 20, "scan_period_min_ms": 50, "scan_period_max_ms": 100, "scan_size_mb": 64}
-REPLAYED = ("4x4-contiguous-first-touch", "4x4-contiguous-interleave", "4x1-contiguous-remote", "4x4-contiguous-bind@1")
+REPLAYED = {
+    "replayed": (
+        "4x4-contiguous-first-touch",
+        "4x4-contiguous-interleave",
+        "4x1-contiguous-remote",
+        "4x4-contiguous-bind@1",
+    ),
+    "touched": (
+        "4x4-contiguous-first-touch",
+        "4x4-contiguous-locality",
+        "4x4-contiguous-balance",
+        "4x4-contiguous-mix",
+        "4x4-contiguous-interleave",
+    ),
+}
 BALANCED_S = 60  # at most, until it has moved pages
 
 
@@ -210,7 +224,7 @@ def replays(program: str) -> dict[str, tuple[str, int, int, str]]:
     folder, topology = Path(os.environ["GUEST_FOLDER"]), host_topology()
 
     def choose(_: AskedRegion) -> Generator[Placement, Outcome, None]:
-        for label in REPLAYED:
+        for label in REPLAYED[Path(program).name.split("-")[0]]:
             yield resolve(parse_label(label), topology)
 
     with Watcher(choose, folder / "replays") as watcher:

@@ -117,6 +117,7 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
     **{f"replays {compiler}": ("replays", partial(built_by, compiler, "replayed")) for compiler in (GCC, CLANG)},
+    **{f"touched {compiler}": ("replays", partial(built_by, compiler, "touched")) for compiler in (GCC, CLANG)},
     "variables": ("variables", partial(built_by, GCC, "spread")),
     "timed": ("timed", partial(built_by, GCC, "spread")),
     # These change a setting of the kernel while they run, and come last.
@@ -213,6 +214,24 @@ def test_replays_have_their_pages_where_their_mapping_wants_them(answers: dict[s
         assert pages > 1024
         assert astray <= 0.01 * pages  # such as stacks, which the fork itself has written to
         assert output == "0: 9\n"  # the program's own pages stay where they are
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_replays_have_their_pages_where_they_are_touched(answers: dict[str, Any], compiler: str) -> None:
+    """By the kernel's answer to the program, in the replay, which ends in another way for each page policy."""
+    found = answers[f"touched {compiler}"]
+    problems = {label: problem for label, (problem, *_) in found.items()}
+    assert problems == {
+        "4x4-contiguous-first-touch": "",
+        "4x4-contiguous-locality": "it ended by SIGFPE",
+        "4x4-contiguous-balance": "it ended by SIGILL",
+        "4x4-contiguous-mix": "it ended by SIGSEGV",
+        "4x4-contiguous-interleave": "it ended by SIGILL",
+    }
+    for _, pages, astray, output in found.values():
+        assert pages > 2048
+        assert astray <= 0.01 * pages
+        assert output == "0: 9 9\n"  # the program's own pages stay where they are
 
 
 def test_a_program_that_declines_huge_pages_is_placed_by_small_ones(answers: dict[str, Any]) -> None:

@@ -130,9 +130,15 @@ def test_the_answer_to_go_on_is_no_job() -> None:
     assert not any(go_on_packet())
 
 
-def test_policies_that_need_a_profile_are_not_replayed() -> None:
-    assert fits(resolve(parse_label("8x2-contiguous-first-touch"), TOPOLOGY))
-    assert not fits(resolve(parse_label("8x2-contiguous-locality"), TOPOLOGY))
+def test_all_page_policies_are_replayed_but_the_one_that_asks_for_allocations() -> None:
+    policies = ("first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind@1")
+    known = {policy: fits(resolve(parse_label(f"8x2-contiguous-{policy}"), TOPOLOGY)) for policy in policies}
+    assert known == dict.fromkeys(policies, True) | {"dataset": False}
+
+
+def test_the_header_and_this_side_number_the_copies_alike() -> None:
+    numbers = dict(re.findall(r"COPIES_(\w+) = (\d+)", HEADER.read_text()))
+    assert {name.lower(): int(number) for name, number in numbers.items()} == exchange._COPIES
 
 
 def test_the_report_may_be_any_path() -> None:

@@ -1,0 +1,315 @@
+/* touches.c: protects the memory, notes who touches which block of it first, and moves its pages. */
+#define _GNU_SOURCE
+#include "touches.h"
+
+#include "../regions/export.h"
+#include "copies.h"
+#include "mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+#define LEAST_BYTES (64ul << 10) /* of a mapping: the library for whole runs moves nothing smaller */
+#define HUGE_PAGES 512ul
+#define HUGE_LEAST (4ul << 20) /* and from here on whole huge pages, where the kernel makes these by itself  \
+                                */
+#define TOGETHER 512u
+#define MOVE (1u << 1)       /* MPOL_MF_MOVE: pages of this process alone */
+#define MOST_SPARED 8192u    /* libraries and threads */
+#define USUAL_MAPPINGS 65530 /* vm.max_map_count */
+#define SPARE_MAPPINGS 2048  /* for what the region maps */
+
+struct extent {
+    uintptr_t start, end;
+};
+
+/* Memory that is protected: blocks of `block` pages, by addresses that are multiples of that. */
+struct part {
+    uintptr_t start, end;
+    size_t block;
+    size_t first; /* of its blocks, among all */
+};
+
+static struct mappings all;
+static size_t most_mappings;
+static bool huge;
+static struct extent spared[MOST_SPARED];
+static uint32_t spared_count;
+
+static struct part *parts;
+static size_t part_count, block_count;
+static uint16_t
+    *toucher[2]; /* by block, in the first and second instance: 0, or the node of its thread and 1 */
+static uint16_t *noting;
+
+/* ---- what is protected ---- */
+
+static void spare(uintptr_t start, uintptr_t end) {
+    const uint32_t place = __atomic_fetch_add(&spared_count, 1, __ATOMIC_RELAXED);
+    if (place < MOST_SPARED)
+        spared[place] = (struct extent){start & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1)};
+}
+
+/* The program comes first; its data and those of the region's module are protected, too. */
+static int spare_library(struct dl_phdr_info *info, size_t size, void *into) {
+    const uintptr_t function = *(const uintptr_t *)into;
+    bool own = info->dlpi_name == NULL || info->dlpi_name[0] == '\0';
+    (void)size;
+    for (int n = 0; n < info->dlpi_phnum; n++) {
+        const uintptr_t start = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr;
+        own |= info->dlpi_phdr[n].p_type == PT_LOAD && function - start < info->dlpi_phdr[n].p_memsz;
+    }
+    for (int n = 0; !own && n < info->dlpi_phnum; n++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[n];
+        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
+            spare(start, start + segment->p_memsz);
+    }
+    return 0;
+}
+
+static size_t mappings_allowed(void) {
+    char text[32] = "";
+    const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    return length > 0 ? strtoul(text, NULL, 10) : USUAL_MAPPINGS;
+}
+
+bool touches_prepare(const void *function) {
+    uintptr_t at = (uintptr_t)function;
+    if (!mappings_read(&all))
+        return false;
+    spare((uintptr_t)all.list, (uintptr_t)all.list + all.bytes);
+    dl_iterate_phdr(spare_library, &at);
+    most_mappings = mappings_allowed();
+    huge = copies_are_joined();
+    return true;
+}
+
+void touches_spare_stack(void) {
+    static THREAD_LOCAL bool known;
+    pthread_attr_t attributes;
+    void *lowest;
+    size_t bytes;
+    if (known || pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0)
+        spare((uintptr_t)lowest, (uintptr_t)lowest + bytes);
+    pthread_attr_destroy(&attributes);
+    known = true;
+}
+
+/* Return the first extent from an address on, up to an end, of which nothing is spared; it may be empty. */
+static struct extent next_extent(uintptr_t from, uintptr_t end) {
+    for (bool moved = true; moved && from < end;) {
+        moved = false;
+        for (uint32_t n = 0; n < spared_count; n++)
+            if (spared[n].start <= from && spared[n].end > from) {
+                from = spared[n].end;
+                moved = true;
+            }
+    }
+    for (uint32_t n = 0; n < spared_count; n++)
+        if (spared[n].start > from && spared[n].start < end)
+            end = spared[n].start;
+    return (struct extent){from, from < end ? end : from};
+}
+
+/* Add the parts of a mapping that are large enough; count them alone where there is no list yet. */
+static void add_parts(const struct mapping *m) {
+    for (struct extent next = next_extent(m->start, m->end); next.start < next.end;
+         next = next_extent(next.end, m->end)) {
+        if (next.end - next.start < LEAST_BYTES)
+            continue;
+        if (parts)
+            parts[part_count] = (struct part){.start = next.start, .end = next.end};
+        part_count++;
+    }
+}
+
+static void find_parts(void) {
+    part_count = 0;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.list[i].writable && !all.list[i].shared && !all.list[i].device)
+            add_parts(&all.list[i]);
+}
+
+static size_t block_of(const struct part *part, uintptr_t address) {
+    return address / PAGE / part->block - part->start / PAGE / part->block;
+}
+
+/* Cut the parts into blocks; when every other one is open, each is a mapping. */
+static void cut(void) {
+    const size_t taken = all.count + part_count + SPARE_MAPPINGS;
+    const size_t most = most_mappings > 2 * taken ? most_mappings - taken : taken;
+    size_t pages = 0, block = 1;
+    for (size_t n = 0; n < part_count; n++)
+        pages += (parts[n].end - parts[n].start) / PAGE;
+    while (pages / block > most)
+        block *= 2;
+    block_count = 0;
+    for (size_t n = 0; n < part_count; n++) {
+        struct part *part = &parts[n];
+        const bool large = huge && part->end - part->start >= HUGE_LEAST && block < HUGE_PAGES;
+        part->block = large ? HUGE_PAGES : block;
+        part->first = block_count;
+        block_count += block_of(part, part->end - 1) + 1;
+    }
+}
+
+static void *room_for(size_t bytes) {
+    void *room = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room == MAP_FAILED ? NULL : room;
+}
+
+static bool make_parts(void) {
+    if (__atomic_load_n(&spared_count, __ATOMIC_RELAXED) > MOST_SPARED)
+        return false;
+    find_parts();
+    parts = room_for(part_count * sizeof *parts);
+    if (!parts)
+        return false;
+    find_parts();
+    cut();
+    toucher[0] = room_for(block_count * sizeof **toucher);
+    toucher[1] = room_for(block_count * sizeof **toucher);
+    return toucher[0] && toucher[1];
+}
+
+/* ---- an instance ---- */
+
+static const struct part *part_at(uintptr_t address) {
+    size_t low = 0, high = part_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (parts[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < part_count && parts[low].start <= address ? &parts[low] : NULL;
+}
+
+static struct extent extent_of(const struct part *part, size_t block) {
+    const uintptr_t bytes = part->block * PAGE, start = (part->start / bytes + block) * bytes;
+    return (struct extent){start > part->start ? start : part->start,
+                           start + bytes < part->end ? start + bytes : part->end};
+}
+
+static bool open_up(uintptr_t start, uintptr_t end) {
+    return mprotect((void *)start, end - start, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* Every thread that comes to a closed block opens it: none waits for another. */
+static void touched(int number, siginfo_t *about, void *context) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    const int error = errno;
+    const uintptr_t address = (uintptr_t)about->si_addr;
+    const struct part *part = part_at(address);
+    unsigned cpu, node = 0;
+    uint16_t none = 0;
+    (void)context;
+    syscall(SYS_getcpu, &cpu, &node, NULL);
+    if (part) {
+        const size_t block = block_of(part, address);
+        const struct extent extent = extent_of(part, block);
+        __atomic_compare_exchange_n(&noting[part->first + block], &none, (uint16_t)(node + 1), false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        /* with too many mappings for one more, all of it */
+        if (!open_up(extent.start, extent.end) && !open_up(part->start, part->end))
+            part = NULL;
+    }
+    if (!part) /* a fault of the region's own: the next time it ends the replay */
+        sigaction(number, &by_default, NULL);
+    errno = error;
+}
+
+static void observe(void (*instance)(void), uint16_t *into) {
+    noting = into;
+    for (size_t n = 0; n < part_count; n++)
+        mprotect((void *)parts[n].start, parts[n].end - parts[n].start, PROT_NONE);
+    instance();
+    for (size_t n = 0; n < part_count; n++)
+        open_up(parts[n].start, parts[n].end);
+}
+
+/* ---- moving ---- */
+
+struct batch {
+    unsigned count;
+    void *page[TOGETHER];
+    int node[TOGETHER], now[TOGETHER];
+};
+
+static void flush(struct batch *batch, struct outcome *outcome) {
+    if (syscall(SYS_move_pages, 0, (unsigned long)batch->count, batch->page, batch->node, batch->now, MOVE) ==
+        0)
+        for (unsigned n = 0; n < batch->count; n++)
+            outcome->astray +=
+                batch->now[n] != batch->node[n] && batch->now[n] != -ENOENT && batch->now[n] != -EFAULT;
+    batch->count = 0;
+}
+
+static bool is_page_node(const struct job *job, unsigned node) {
+    for (uint32_t n = 0; n < job->nodes; n++)
+        if (job->node[n] == node)
+            return true;
+    return false;
+}
+
+/* The node for a block that was touched; `turn` counts those that are spread evenly, in order. */
+static uint16_t wanted(const struct job *job, size_t block, size_t *turn) {
+    const unsigned first = toucher[0][block] - 1u,
+                   second = toucher[1][block] ? toucher[1][block] - 1u : first;
+    const bool shared = job->copies == COPIES_MIX && second != first;
+    if (job->copies == COPIES_BALANCE || shared || !is_page_node(job, first))
+        return job->node[(*turn)++ % job->nodes];
+    return (uint16_t)first;
+}
+
+static void move(const struct job *job, struct outcome *outcome) {
+    static struct batch batch;
+    size_t turn = 0;
+    for (size_t n = 0; n < part_count; n++) {
+        const size_t blocks = block_of(&parts[n], parts[n].end - 1) + 1;
+        for (size_t block = 0; block < blocks; block++) {
+            if (!toucher[0][parts[n].first + block])
+                continue;
+            const uint16_t node = wanted(job, parts[n].first + block, &turn);
+            const struct extent extent = extent_of(&parts[n], block);
+            for (uintptr_t at = extent.start; at < extent.end; at += PAGE) {
+                batch.page[batch.count] = (void *)at;
+                batch.node[batch.count++] = node;
+                if (batch.count == TOGETHER)
+                    flush(&batch, outcome);
+            }
+        }
+    }
+    if (batch.count)
+        flush(&batch, outcome);
+}
+
+bool touches_place(const struct job *job, void (*instance)(void), struct outcome *outcome) {
+    struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO};
+    if (!make_parts())
+        return false;
+    sigaction(SIGSEGV, &action, NULL); /* stays: what the region has unmapped meanwhile is not opened */
+    observe(instance, toucher[0]);
+    if (job->copies == COPIES_MIX)
+        observe(instance, toucher[1]);
+    move(job, outcome);
+    for (size_t n = 0; huge && n < part_count; n++)
+        copies_join(parts[n].start, parts[n].end);
+    return true;
+}
