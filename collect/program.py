@@ -19,7 +19,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     ``command`` holds the executable's path and its arguments, never a shell string. ``environment`` holds variables set
     in addition to the caller's, as pairs. ``group`` names the code that this program is a variant of (a codelet in
-    another size, say): evaluations hold out whole groups. ``summary`` says in words what it does.
+    another size, say): evaluations hold out whole groups. ``summary`` says in words what it does. With a ``region``,
+    module and offset of an outermost parallel region, the program stands for that region of the command alone.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     directory: str | None = None
     group: str = ""
     summary: str = ""
+    region: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for an empty command."""
@@ -36,8 +38,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """Return a short digest of the command, environment and directory: equal programs have equal identities."""
-        text = repr((self.command, sorted(self.environment), self.directory))
+        """Return a short digest of the command, environment, directory and region: equal programs have the same."""
+        text = repr((self.command, sorted(self.environment), self.directory, *([self.region] if self.region else ())))
         return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
 
 

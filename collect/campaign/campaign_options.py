@@ -50,6 +50,14 @@ _OPTIONS = (
         help="A program of yours, with arguments; repeatable.",
     ),
     click.option(
+        "--regions-of",
+        "region_files",
+        multiple=True,
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="The answer of `regions -o FILE`: each region with 5% of the time as a program; repeatable.",
+    ),
+    click.option(
         "--cere",
         "cere_folders",
         multiple=True,

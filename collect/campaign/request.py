@@ -13,14 +13,17 @@ from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.cere import Cere
 from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.campaign.job_array import JobArray, checked_time_limit, time_limit_for, without_options
+from numapredict.collect.campaign.listed_regions import region_programs
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.campaign.shard import Shard
 from numapredict.collect.campaign.sharded_campaign import ShardedCampaign
+from numapredict.collect.capturing.region_machine import RegionMachine
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
@@ -44,8 +47,9 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to measure and how, as a command line gives it; empty means all, or the default.
 
     ``commands`` are the user's programs, each a command with its arguments in one text, split as a shell would but
-    never passed to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. With any of these, codelets
-    run only if named. ``no_smt`` leaves out the mappings of ``space`` with several threads on a core.
+    never passed to one; ``region_files`` list regions of theirs, each of which is a program; ``cere_folders`` hold
+    applications whose ``regions`` CERE replays. With any of these, codelets run only if named. ``no_smt`` leaves out
+    the mappings of ``space`` with several threads on a core.
     """
 
     machine: str | None = None
@@ -53,6 +57,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     sizes: tuple[str, ...] = ()
     initialisations: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    region_files: tuple[Path, ...] = ()
     cere_folders: tuple[Path, ...] = ()
     regions: tuple[str, ...] = ()
     invocation: int = 1
@@ -101,6 +106,8 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         machine = modelled_machine(request.machine, strict=request.strict)
     else:
         machine = this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
+    if machine.modelled and request.region_files:
+        raise UsageError("--regions-of is for this computer, where regions are replayed: leave out --machine")
     if not machine.modelled and request.jobs > 1:
         raise UsageError("--jobs is for modelled machines: programs that run at the same time disturb each other")
     if not machine.modelled and request.scheduler is not None:
@@ -111,10 +118,15 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         mappings = tuple(dict.fromkeys(canonical(mapping_on(topology, label), topology) for label in request.labels))
     else:
         mappings = subset(request.space, topology, smt=not request.no_smt)
-    programs = _own_programs(request.commands) + _replayed(request)
-    if request.codelets or not (request.commands or request.cere_folders):
+    regions = tuple(program for path in request.region_files for program in region_programs(path))
+    programs = _own_programs(request.commands) + regions + _replayed(request)
+    if request.codelets or not (request.commands or request.region_files or request.cere_folders):
         initialisations = request.initialisations or INITIALISATIONS
         programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
+    if isinstance(machine, HardwareMachine) and regions:
+        limit_s = machine.conditions.timeout_s
+        whole = this_computer(1, warm_up=0, timeout_s=limit_s, strict=request.strict, region_times=True)
+        machine = RegionMachine(machine, whole, programs, mappings, request.repetitions)
     options = Options(jobs=request.jobs, retry_failed=request.retry_failed, scheduler=request.scheduler)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
 

@@ -100,7 +100,7 @@ def _together(gains: Sequence[Gain], shares: Sequence[float], scales: Sequence[f
 
 def classes_of(tried: Sequence[CapturedRegion]) -> tuple[DurationClass, ...]:
     """Return what the replays say of each class of durations, of all instances of a region that were tried."""
-    captured, found = _of_each_class(tried), []
+    captured, found = of_each_class(tried), []
     known = means_and_shares([_baseline_s(one) for one in captured], captured[-1].asked) if captured else ()
     for one, (mean_s, share) in zip(captured, known, strict=True):
         replays = _outcomes(one)
@@ -125,7 +125,7 @@ def of_most_use(tried: Sequence[CapturedRegion]) -> CapturedRegion | None:
     return min(tried, key=unlike, default=None)
 
 
-def _of_each_class(tried: Sequence[CapturedRegion]) -> tuple[CapturedRegion, ...]:
+def of_each_class(tried: Sequence[CapturedRegion]) -> tuple[CapturedRegion, ...]:
     """Return the instance of most use of each class of durations that was replayed.
 
     A further one counts only if its replays take another time than those before: the instances that it was to stand for

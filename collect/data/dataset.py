@@ -151,12 +151,14 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def same_command(one: Program, other: Program) -> bool:
-    """Return whether two programs run the same command, apart from the executable's folder."""
-    return (PurePath(one.command[0]).name, one.command[1:], sorted(one.environment)) == (
-        PurePath(other.command[0]).name,
-        other.command[1:],
-        sorted(other.environment),
-    )
+    """Return whether two programs run the same command, apart from folders, and stand for the same region of it."""
+
+    def what(program: Program) -> tuple[object, ...]:
+        module, offset = program.region or ("", 0)
+        name = PurePath(program.command[0]).name
+        return name, program.command[1:], sorted(program.environment), PurePath(module).name, offset
+
+    return what(one) == what(other)
 
 
 def read_heading(path: Path) -> Heading:

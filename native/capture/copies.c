@@ -3,7 +3,6 @@
 #include "copies.h"
 
 #include "mappings.h"
-#include "touches.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -72,7 +71,7 @@ static bool is_wanted(const struct job *job, int node) {
 }
 
 /* Whether the copies are where the originals are, at first. */
-static bool stay(const struct job *job) { return job->copies == COPIES_KEEP || touches_decide(job); }
+static bool stay(const struct job *job) { return job->copies == COPIES_KEEP || copies_follow_touches(job); }
 
 static void copy_part(uintptr_t start, size_t pages, const struct job *job, struct outcome *outcome,
                       int *preferred) {
@@ -137,7 +136,7 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
     int preferred = -1;
     if (!mappings_read(&all))
         return OUTCOME_NONE;
-    const bool huge = copies_are_joined() && !touches_decide(job);
+    const bool huge = copies_are_joined() && !copies_follow_touches(job);
     for (size_t i = 0; i < all.count; i++) {
         const struct mapping *m = &all.list[i];
         if (!m->writable || holds(m, outcome) || holds(m, all.list))

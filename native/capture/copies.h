@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether the pages of a job go where they are touched, later on: the copies stay where the originals are. */
+static inline bool copies_follow_touches(const struct job *job) { return job->copies >= COPIES_LOCALITY; }
 /* Make the copies of a job, all but those of the outcome's own memory; return OUTCOME_DONE or what prevents
  * it. */
 enum outcome_state copies_make(const struct job *job, struct outcome *outcome);

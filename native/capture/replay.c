@@ -76,7 +76,7 @@ static void bind_to(uint16_t cpu) {
 }
 
 void replay_enter(const struct region_call *call, int thread) {
-    if (touches_decide(current))
+    if (copies_follow_touches(current))
         touches_spare_stack();
     if (call->level > 0)
         return;
@@ -177,13 +177,13 @@ static void *stand_in(void *unused) {
     if (made != OUTCOME_DONE)
         end_with(made);
     settings_take(runtime_scope);
-    if (touches_decide(current) && !touches_prepare(replayed->function))
+    if (copies_follow_touches(current) && !touches_prepare(replayed->function))
         end_with(OUTCOME_MEMORY);
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
     outcome->first_ns =
         timed_ns(); /* fetches what the copies left out, and starts the team: it does not count */
-    if (touches_decide(current) && !touches_place(current, again, outcome))
+    if (copies_follow_touches(current) && !touches_place(current, again, outcome))
         end_with(OUTCOME_MEMORY);
     repeat();
     repeat_emptied();

@@ -20,8 +20,9 @@
 #define PAGE 4096ul
 #define LEAST_BYTES (64ul << 10) /* of a mapping: the library for whole runs moves nothing smaller */
 #define HUGE_PAGES 512ul
-#define HUGE_LEAST (4ul << 20) /* and from here on whole huge pages, where the kernel makes these by itself  \
-                                */
+#define HUGE_LEAST                                                                                           \
+    (4ul << 20) /* and from here on whole huge pages, where the kernel makes these by itself                 \
+                 */
 #define TOGETHER 512u
 #define MOVE (1u << 1)       /* MPOL_MF_MOVE: pages of this process alone */
 #define MOST_SPARED 8192u    /* libraries and threads */

@@ -16,9 +16,6 @@
 
 #include <stdbool.h>
 
-/* Whether a job's pages go where they are touched. */
-static inline bool touches_decide(const struct job *job) { return job->copies >= COPIES_LOCALITY; }
-
 /* Read what may be protected, as long as files may be read: what the program and the module of the region
  * have written to, but for the data of other libraries. False where that is not possible. */
 bool touches_prepare(const void *function);

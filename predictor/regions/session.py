@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.binding import threads_asked
-from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.capturing_environment import capturing_environment
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome, fits, variable_text
 from numapredict.collect.capturing.gain import gains_of
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.allocation_text import restriction_lines
@@ -26,8 +27,6 @@ from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.region_times import read_region_times
 from numapredict.collect.placing.run_file import check_place
-from numapredict.collect.placing.tools.places import emitted_variables
-from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
@@ -95,7 +94,8 @@ def run_replayed(request: Request) -> int:
     with work_folder() as folder:
         report, kept = folder / "regions", folder / "replays"
         with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
-            environment = _environment(placement, library, variable_text(watcher.name, str(report)))
+            settings = variable_text(watcher.name, str(report))
+            environment = capturing_environment(os.environ, placement, library, settings)
             began_s = time.perf_counter()
             try:
                 code = run_child((executable, *program.command[1:]), environment, placement.pus, blocked)
@@ -209,18 +209,6 @@ def _baseline(prior: Prior, topology: Topology) -> int:
             "as many"
         )
     return prior.nearest(canonical(Mapping(asked, nodes, "contiguous", nodes, "first-touch"), topology), topology)
-
-
-def _environment(placement: Placement, library: Path, settings: str) -> dict[str, str]:
-    environment = {name: value for name, value in os.environ.items() if name not in CONFLICTING}
-    environment.pop("OMP_PLACES", None)
-    # Without it LLVM's runtime is not fit for a fork; scikit-learn sets it to FALSE for all that Python starts.
-    environment.pop("KMP_INIT_AT_FORK", None)
-    own = [environment.get("LD_PRELOAD", ""), str(library)]
-    # In a fork, LLVM's runtime (14) aborts where OMP_PLACES is a list of numbers.
-    chosen = dict(emitted_variables(placement, confined=True))
-    environment |= {name: value for name, value in chosen.items() if "{" not in value}
-    return environment | {"LD_PRELOAD": ":".join(filter(None, own)), VARIABLE: settings}
 
 
 def _notes(captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:

@@ -53,6 +53,7 @@ UNNAMED = {
     "collect/campaign/dask_scheduler.py": "the line says what to install or to start",
     "collect/campaign/dask_workers.py": "the line says which worker, and what to do",
     "collect/campaign/job_array.py": "the line says which times sbatch takes",
+    "collect/campaign/listed_regions.py": "the line says how to write the file",
     "collect/campaign/merging.py": "the line says what to merge too, or which folder to name",
     "collect/placing/adapt_table.py": "a file of the library's own, in a folder that ends with the run",
     "predictor/adapting/session.py": "the line says what to leave out or to name",

@@ -1,0 +1,77 @@
+"""An application's regions as a campaign's programs, from the file that `numapredict regions -o` wrote."""
+
+import shlex
+from collections import Counter
+from pathlib import Path, PurePath
+
+import msgspec
+
+from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.host.tasks import starts_tasks
+from numapredict.collect.program import Program
+from numapredict.native.errors import InvalidInputError, UsageError
+
+LEAST_SHARE = 0.05
+"""Of the time in regions: those with less are no programs, as `numapredict regions` does not replay them."""
+
+_MOST_BYTES = 64 * MIB
+
+
+class _Region(msgspec.Struct):
+    """What is read of a region of the file."""
+
+    name: str
+    module: str
+    offset: int
+    count: int
+    share: float
+
+
+class _Listed(msgspec.Struct):
+    """What is read of the file: numapredict.predictor.regions.replayed_regions:ReplayedRegions has more."""
+
+    command: tuple[str, ...]
+    regions: tuple[_Region, ...]
+
+
+def region_programs(path: Path) -> tuple[Program, ...]:
+    """Return a program for each region of a file that has 5% of the time in regions, the ones with most first.
+
+    Regions of one application are one group: evaluations hold them out together. Raises InvalidInputError where the
+    file is none, UsageError for the regions of a parallel job.
+    """
+    how = f"write it by numapredict regions -o {shlex.quote(str(path))} and your program's command"
+    try:
+        listed = msgspec.json.decode(read_bounded(path, _MOST_BYTES), type=_Listed)
+    except OSError as error:
+        raise InvalidInputError(f"{path}: {error.strerror}; {how}") from None
+    except (msgspec.DecodeError, ValueError) as error:
+        raise InvalidInputError(f"{path} is no list of regions ({error}); {how}") from None
+    if not listed.command or not listed.command[0]:
+        raise InvalidInputError(f"{path} names no program; {how}")
+    if starts_tasks(listed.command):
+        raise UsageError(
+            f"{path}: {PurePath(listed.command[0]).name} starts the ranks of a job, whose regions cannot be told "
+            "apart; list those of one rank's program"
+        )
+    kept = [region for region in listed.regions if region.share >= LEAST_SHARE]
+    if not kept:
+        raise InvalidInputError(
+            f"{path} has no region with {LEAST_SHARE:.0%} of the time; give its program by --program"
+        )
+    command = shlex.join(listed.command)
+    names = Counter(region.name for region in kept)
+    return tuple(
+        Program(
+            name=f"{_short(listed.command)}:{region.name}" + (f"+{region.offset:#x}" if names[region.name] > 1 else ""),
+            command=listed.command,
+            group=f"regions:{PurePath(listed.command[0]).name}",
+            summary=f"region {region.name} of {command}: {region.share:.0%} of its time in regions",
+            region=(region.module, region.offset),
+        )
+        for region in sorted(kept, key=lambda region: -region.share)
+    )
+
+
+def _short(command: tuple[str, ...]) -> str:
+    return " ".join([PurePath(command[0]).name, *command[1:]])

@@ -1,0 +1,297 @@
+"""A computer on which a program may also be one region of an application: replayed while the application runs.
+
+What CERE's codelets are for (ICS'19 sec. 3.3), without a compiler pass: one run of the application gives a region's
+times under many mappings. Under those that replays cannot apply, and for regions that cannot be replayed, whole runs
+under the mapping give the region's time by the region clock.
+"""
+
+import math
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.capturing.capturing_environment import capturing_environment
+from numapredict.collect.capturing.duration_class import classes_of, of_each_class, together
+from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.gain import cannot_be, is_like
+from numapredict.collect.capturing.replay_time import emptied_share, time_of
+from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
+from numapredict.collect.host.facts.facts import machine_state
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.measurement_lock import MeasurementLock
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.elf import preload_obstacle
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.launcher import launcher_command
+from numapredict.collect.placing.preload import processes_files
+from numapredict.collect.placing.process import Ending, cannot_start, run_process
+from numapredict.collect.placing.region_times import PROVENANCE as REGION_TIMES
+from numapredict.collect.placing.region_times import read_region_times, region_times_of
+from numapredict.collect.program import Program
+from numapredict.collect.space import default_mapping
+from numapredict.native.library import capture_library
+
+SLICE_S = 300.0
+"""Replays of one run of an application: what was replayed is kept when the run has ended, and only then."""
+
+_Place = tuple[str, int]
+"""A region by the name of its module's file and the offset there."""
+
+
+class _Cell(msgspec.Struct, frozen=True):
+    """A region's time an instance under a mapping, in seconds, once a round; or why it could not be replayed."""
+
+    times_s: tuple[float, ...] = ()
+    problem: str = ""
+
+
+class RegionMachine:
+    """The computer that this runs on, for programs and for regions of programs.
+
+    ``hardware`` measures whole programs; ``whole`` runs an application once under a mapping, with a note of its
+    regions' times. ``programs`` and ``mappings`` are those that will be asked for: what is left of them is replayed
+    together. A region's time is that of one instance: under the default mapping the mean of the run's own, under
+    others this over what replays gained, in ``rounds`` rounds with the default's in turn. One run of an application
+    has replays for ``slice_s`` seconds of the region that is asked for, and for as many of all others.
+    """
+
+    modelled = False
+    controllers_GBps = ()
+
+    def __init__(
+        self,
+        hardware: HardwareMachine,
+        whole: HardwareMachine,
+        programs: Sequence[Program],
+        mappings: Sequence[Mapping],
+        rounds: int,
+        slice_s: float = SLICE_S,
+    ) -> None:
+        self.name, self.topology = hardware.name, hardware.topology
+        self.executions = hardware.executions
+        self._hardware, self._whole, self._rounds, self._slice_s = hardware, whole, rounds, slice_s
+        self._baseline = resolve(default_mapping(self.topology), self.topology)
+        wanted = [resolve(mapping, self.topology) for mapping in mappings if hardware.supports(mapping)]
+        random.Random("replays").shuffle(wanted)  # noqa: S311 - an order, not a secret
+        self._replayable = [each for each in wanted if fits(each) and each.mapping != self._baseline.mapping]
+        self._known = {(_application(each).identity, place_of(*each.region)) for each in programs if each.region}
+        self._cells: dict[tuple[str, _Place, str], _Cell] = {}
+        self._never: dict[tuple[str, _Place], str] = {}
+        self._whole_runs: dict[tuple[str, str], list[Measurement]] = {}
+        self._lock = MeasurementLock()
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether the mapping fits this computer and its pages can be placed here."""
+        return self._hardware.supports(mapping)
+
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> None:
+        """Return None: how long a program takes here is known after its first run."""
+
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
+        """Return None: real runs need no traces."""
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Measure a program, or a region of one, under the mapping; raise what HardwareMachine.run does."""
+        if program.region is None:
+            return self._hardware.run(program, mapping)
+        placement, application, place = (
+            resolve(mapping, self.topology),
+            _application(program),
+            place_of(*program.region),
+        )
+        key = application.identity, place, placement.mapping.label
+        if fits(placement) and key not in self._cells and key[:2] not in self._never:
+            self._replay(application, place, placement)
+        cell = self._cells.get(key, _Cell(problem=self._never.get(key[:2], "")))
+        if cell.times_s:
+            return self._measurement(program, placement, cell.times_s, "replays in forks of the program")
+        return self._by_whole_runs(program, application, placement, cell.problem)
+
+    # ---- replays ----
+
+    def replays(
+        self, application: Program, place: _Place, first: Placement
+    ) -> Callable[[AskedRegion], Generator[Placement, Outcome, bool]]:
+        """Return what chooses the placements in a run that is made for one region, under one placement first of all.
+
+        It lives in the watching process.
+        """
+        left_s = {True: self._slice_s, False: self._slice_s}  # for that region, and for all others
+        done: dict[tuple[int, int], list[Placement]] = {}
+
+        def chosen(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
+            at = place_of(asked.module, asked.offset)
+            own = at == place
+            wanted = self._left(application, at)
+            wanted.sort(key=lambda each: own and each.mapping != first.mapping)
+            if asked.before:
+                wanted = done.get((asked.process, asked.key), [])
+            if (application.identity, at) not in self._known or left_s[own] <= 0 or (asked.before and not wanted):
+                return False
+            before = yield self._baseline
+            emptied = emptied_share([before], asked.mean_s)
+            is_other = not is_like(time_of(before, emptied), asked.mean_s)
+            if cannot_be(before) or (is_other and (asked.before or asked.tries_left > 0)):
+                return is_other and asked.tries_left > 0 and not cannot_be(before)
+            made = done.setdefault((asked.process, asked.key), [])
+            for each in wanted:
+                if left_s[own] <= 0:
+                    break
+                began_s = time.monotonic()
+                for _ in range(self._rounds):
+                    yield each
+                    yield self._baseline
+                left_s[own] -= time.monotonic() - began_s
+                if not asked.before:
+                    made.append(each)
+            return False
+
+        return chosen
+
+    def _left(self, application: Program, place: _Place) -> list[Placement]:
+        """Return the placements but the default's under which a region is still to be replayed."""
+        return [
+            each for each in self._replayable if (application.identity, place, each.mapping.label) not in self._cells
+        ]
+
+    def _replay(self, application: Program, place: _Place, first: Placement) -> None:
+        """Run the application with its regions replayed, and keep what came of it."""
+        executable = executable_of(application)
+        obstacle = preload_obstacle(Path(executable), capture_library())
+        if obstacle:
+            self._never[application.identity, place] = obstacle
+            return
+        with work_folder() as folder, self._lock.take():
+            report = folder / "regions"
+            with Watcher(self.replays(application, place, first), folder / "replays") as watcher:
+                settings = variable_text(watcher.name, str(report))
+                caller = {**os.environ, **dict(application.environment)}
+                environment = capturing_environment(caller, self._baseline, capture_library(), settings)
+                ending = self._execute(application, executable, environment)
+            found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+        if ending.exit_code and self._hardware.conditions.stopping_rule.strict:
+            self._never[application.identity, place] = ending.reason
+            return
+        regions = {place_of(each.module, each.offset): each for times in found for each in times.regions}
+        tried: dict[_Place, list[CapturedRegion]] = {}
+        for one in watcher.found:
+            tried.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
+        for at, captured in tried.items():
+            if at in regions:
+                for label, cell in _cells(captured, regions[at].time_s / regions[at].count, self._rounds).items():
+                    self._cells.setdefault((application.identity, at, label), cell)
+        if (application.identity, place, first.mapping.label) not in self._cells:
+            why = _why_not(tried.get(place, []))
+            if place not in regions:
+                why = ending.reason or "it did not come under the default mapping"
+            self._never[application.identity, place] = why
+
+    def _execute(self, application: Program, executable: str, environment: dict[str, str]) -> Ending:
+        own = {name: environment.pop(name) for name in ("LD_PRELOAD", VARIABLE)}
+        command = launcher_command((executable, *application.command[1:]), own)
+        limit_s = self._hardware.conditions.timeout_s + 3 * self._slice_s
+        try:
+            return run_process(command, environment, application.directory, limit_s, self._baseline.pus)
+        except (OSError, ValueError) as error:
+            raise cannot_start(application.command[0], error) from None
+
+    # ---- whole runs ----
+
+    def _by_whole_runs(self, program: Program, application: Program, placement: Placement, why: str) -> Measurement:
+        """Return a region's time by runs of the application under the mapping, made once for all its regions."""
+        key = application.identity, placement.mapping.label
+        if key not in self._whole_runs:
+            self._whole_runs[key] = [self._whole.run(application, placement.mapping) for _ in range(self._rounds)]
+        runs = self._whole_runs[key]
+        failed = next((run for run in runs if run.status != "ok"), None)
+        times_s = [each for run in runs if (each := _instance_s(run, program)) is not None]
+        if failed is None and len(times_s) < len(runs):
+            gone = f"no region of {program.region} came; if the program was built anew, list its regions again"
+            failed = msgspec.structs.replace(runs[0], status="crashed", repetitions=(), message=gone)
+        if failed is not None:
+            return msgspec.structs.replace(failed, program=program.name)
+        how = f"whole runs, by the region clock{': ' if why else ''}{why}"
+        notes = tuple(note for note in runs[0].provenance if note[0] != REGION_TIMES)
+        return self._measurement(program, placement, times_s, how, notes)
+
+    def _measurement(
+        self,
+        program: Program,
+        placement: Placement,
+        times_s: Sequence[float],
+        how: str,
+        notes: tuple[tuple[str, str], ...] = (),
+    ) -> Measurement:
+        return Measurement(
+            program=program.name,
+            mapping=placement.mapping,
+            machine=self.name,
+            modelled=False,
+            repetitions=tuple(Repetition(each, each) for each in times_s),
+            provenance=(("region", how), *(notes or (("source", "wall clock"), *machine_state()))),
+        )
+
+
+def place_of(module: str, offset: int) -> _Place:
+    """Return what tells a region apart in one application's runs."""
+    return Path(module).name, offset
+
+
+def _application(program: Program) -> Program:
+    """Return the whole program of a region."""
+    return msgspec.structs.replace(program, name=Path(program.command[0]).name, region=None)
+
+
+def _instance_s(run: Measurement, program: Program) -> float | None:
+    times = region_times_of(run)
+    for region in times.regions if times is not None else ():
+        if program.region is not None and place_of(region.module, region.offset) == place_of(*program.region):
+            return region.time_s / region.count if region.count else None
+    return None
+
+
+def _cells(tried: Sequence[CapturedRegion], mean_s: float, rounds: int) -> dict[str, _Cell]:
+    """Return a region's time under each mapping that it was replayed under, of replays in the order of ``replays``.
+
+    ``mean_s`` is the mean of the run's own instances.
+    """
+    chosen = [one for one in of_each_class(tried) if one.replays]
+    if not chosen or cannot_be(chosen[0].replays[0].outcome):
+        return {}
+    found = {chosen[0].replays[0].mapping: _of_the_run(chosen[0], mean_s, rounds)}
+    for first in range(0, len(chosen[0].replays) - 2 * rounds, 2 * rounds):
+        mapping, times_s, problem = chosen[0].replays[first + 1].mapping, list[float](), ""
+        for at in range(first, first + 2 * rounds, 2):
+            parts = [msgspec.structs.replace(one, replays=one.replays[at : at + 3]) for one in chosen]
+            classes = classes_of([part for part in parts if len(part.replays) == 3])
+            gains = together(classes, mean_s) if len(classes) > 1 else classes[0].gains
+            gain = next((gain for gain in gains if gain.mapping == mapping), None)
+            if gain is None or not gain.speedup:
+                problem = gain.problem if gain is not None else "it could not be replayed"
+                break
+            times_s.append(mean_s / gain.speedup)
+        found[mapping] = _Cell(problem=problem) if problem else _Cell(tuple(times_s))
+    return found
+
+
+def _of_the_run(one: CapturedRegion, mean_s: float, rounds: int) -> _Cell:
+    """Return the baseline's times: the run's mean, as much apart as its replays are."""
+    base = [each.outcome for each in one.replays if each.mapping == one.replays[0].mapping]
+    emptied = emptied_share(base, one.asked.mean_s)
+    known_s = [each for outcome in base if not math.isnan(each := time_of(outcome, emptied))]
+    middle_s = statistics.median(known_s)
+    return _Cell(tuple(mean_s * each / middle_s for each in known_s[:rounds]))
+
+
+def _why_not(tried: Sequence[CapturedRegion]) -> str:
+    problems = [each.outcome.problem for one in tried for each in one.replays if each.outcome.problem]
+    seldom = "it has under 5% of the time, comes once or twice, or in under 50 us"
+    return problems[0] if problems else "no instance was like the others" if tried else seldom

@@ -1,0 +1,134 @@
+"""A campaign whose programs are an application's regions: replayed, or by whole runs where that cannot be."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.data.dataset import Dataset, read_dataset
+from tests.command import numapredict, refusal
+from tests.openmp import CLANG, GCC
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="no gcc or clang"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one order only"),
+]
+
+# The second region tells a file how far it has come: that has effects outside, so it cannot be replayed.
+APPLICATION = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#define N (1l << 19)
+static double a[N];
+int main(void) {
+    double sum = 0;
+    const int file = open("/dev/null", O_WRONLY);
+    for (int step = 0; step < 60; step++) {
+#pragma omp parallel for
+        for (long i = 0; i < N; i++)
+            a[i] += 1 / (1 + a[i] * a[i]);
+#pragma omp parallel for reduction(+ : sum)
+        for (long i = 0; i < N; i++) {
+            sum += 1 / (1 + a[i] * a[i]);
+            if (i == 0 && write(file, "x", 1) != 1)
+                sum = 0;
+        }
+    }
+    printf("%f\\n", sum);
+    return 26;
+}
+"""
+
+
+@pytest.fixture(scope="module", params=[GCC, CLANG])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the application, the list of its regions and the dataset of a campaign of them."""
+    found = tmp_path_factory.mktemp("application")
+    built(APPLICATION, found, request.param)
+    assert numapredict("regions", "-o", "app.json", "./app", cwd=found).returncode == 26
+    done = campaign(found)
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+def built(source: str, folder: Path, compiler: str) -> None:
+    (folder / "app.c").write_text(source)
+    subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / "app", folder / "app.c"], check=True)
+
+
+def campaign(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    options = ("--regions-of", "app.json", "--repetitions", "2", "--into", "data")
+    return numapredict("collect", "campaign", *options, *words, cwd=folder)
+
+
+def by_region(dataset: Dataset) -> dict[str, dict[str, tuple[str, float]]]:
+    """Return, by region and mapping, how its time was measured, and the time in seconds."""
+    found: dict[str, dict[str, tuple[str, float]]] = {}
+    for each in dataset.measurements:
+        assert each.status == "ok", each
+        assert len(each.repetitions) == 2
+        assert each.region_time_s == each.time_s
+        found.setdefault(each.program, {})[each.mapping.label] = dict(each.provenance)["region"], each.time_s
+    return found
+
+
+def test_each_region_is_a_program_with_times_under_each_mapping(folder: Path) -> None:
+    dataset = read_dataset(folder / "data")
+    listed = json.loads((folder / "app.json").read_text())
+    assert len(dataset.programs) == 2
+    assert {program.group for program in dataset.programs} == {"regions:app"}
+    measured = by_region(dataset)
+    labels = {label for times in measured.values() for label in times}
+    assert len(labels) > 1
+    assert all(set(times) == labels for times in measured.values())
+    regions = {program.name: program.region for program in dataset.programs}
+    ways = set()
+    for name, times in measured.items():
+        assert regions[name] is not None
+        (own,) = (each for each in listed["regions"] if [each["module"], each["offset"]] == list(regions[name] or ()))
+        hows = {how for how, _ in times.values()}
+        problem = own["gains"][0]["problem"]
+        wanted = f"whole runs, by the region clock: {problem}" if problem else "replays in forks of the program"
+        assert hows == {wanted}
+        ways.add(wanted)
+        # An instance under the default takes what it took in the run that listed it: on a busy computer, about.
+        assert 1 / 4 < times[listed["baseline"]][1] / (own["time_s"] / own["count"]) < 4
+    assert len(ways) == 2
+
+
+def test_the_same_command_again_runs_nothing(folder: Path) -> None:
+    done = campaign(folder, "--dry-run")
+    assert done.returncode == 0
+    assert done.stdout.startswith("0 runs to do, ")
+
+
+def test_of_a_program_that_was_built_anew_no_region_comes(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "app.json").write_bytes((folder / "app.json").read_bytes())
+    compiler = GCC if b"_omp_fn" in (folder / "app.json").read_bytes() else CLANG
+    assert compiler is not None
+    built('__asm__(".text\\n.skip 8192");' + APPLICATION, tmp_path, compiler)
+    done = campaign(tmp_path)
+    assert done.returncode == 1
+    assert "list its regions again" in done.stderr
+
+
+def test_where_exit_codes_have_to_be_0_a_program_that_ends_otherwise_has_no_times(folder: Path, tmp_path: Path) -> None:
+    for name in ("app.json", "app"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "app").chmod(0o755)
+    done = campaign(tmp_path, "--strict")
+    assert done.returncode == 1
+    assert "all 4 runs failed, the first with: exit code 26" in done.stderr
+
+
+def test_regions_cannot_be_of_a_modelled_machine(folder: Path) -> None:
+    done = campaign(folder, "--machine", "lpdquad")
+    assert (
+        refusal(done)
+        == "numapredict: --regions-of is for this computer, where regions are replayed: leave out --machine"
+    )
