@@ -43,6 +43,7 @@ bool mappings_parse(const char *line, struct mapping *into) {
     if (!at || *at != ' ' || strnlen(at, 6) < 6)
         return false;
     into->writable = at[2] == 'w';
+    into->executable = at[3] == 'x';
     into->shared = at[4] == 's';
     const char *path = after_words(at + 1, 4);
     into->device = strncmp(path, "/dev/", 5) == 0 && !is_memory(path);

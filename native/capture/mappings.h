@@ -8,7 +8,7 @@
 
 struct mapping {
     uintptr_t start, end;
-    bool writable, shared;
+    bool writable, executable, shared;
     bool device; /* memory of a device, which a copy would not stand for */
 };
 

@@ -141,9 +141,11 @@ static void add_parts(const struct mapping *m) {
 
 static void find_parts(void) {
     part_count = 0;
-    for (size_t i = 0; i < all.count; i++)
-        if (all.list[i].writable && !all.list[i].shared && !all.list[i].device)
-            add_parts(&all.list[i]);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct mapping *m = &all.list[i];
+        if (m->writable && !m->executable && !m->shared && !m->device)
+            add_parts(m);
+    }
 }
 
 static size_t block_of(const struct part *part, uintptr_t address) {

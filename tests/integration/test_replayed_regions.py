@@ -346,8 +346,8 @@ int main(int count, char **line) {
     struct mapping m;
     for (int n = 1; n < count; n++)
         if (mappings_parse(line[n], &m))
-            printf("%lx-%lx%s%s%s\\n", m.start, m.end, m.writable ? " w" : "", m.shared ? " s" : "",
-                   m.device ? " d" : "");
+            printf("%lx-%lx%s%s%s%s\\n", m.start, m.end, m.writable ? " w" : "", m.executable ? " x" : "",
+                   m.shared ? " s" : "", m.device ? " d" : "");
         else
             printf("none\\n");
     struct mappings all;
@@ -372,7 +372,7 @@ def test_mappings_are_read_as_the_kernel_writes_them(tmp_path: Path) -> None:
         "55d0-55f0 rw-p 00000000 00:00 0                          [heap]": "55d0-55f0 w",
         "7f00-7f10 rw-s 00000000 00:01 1024                       /dev/shm/some (deleted)": "7f00-7f10 w s",
         "7f00-7f10 rw-s 00000000 00:06 12                         /dev/infiniband/uverbs0": "7f00-7f10 w s d",
-        "7f00-7f10 r-xp 00000000 08:01 99                         /usr/lib/libc.so.6": "7f00-7f10",
+        "7f00-7f10 r-xp 00000000 08:01 99                         /usr/lib/libc.so.6": "7f00-7f10 x",
         "7ffe-7fff r-xp 00000000 00:00 0                          [vdso]": "none",
         "nonsense": "none",
         "12-": "none",
