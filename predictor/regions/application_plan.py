@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import Mapping as ThreadsAndPages
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.page_policy import PagePolicy
+from numapredict.collect.page_policy import FACTS, PagePolicy
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
 from numapredict.collect.space import canonical, placement_if_any
@@ -22,6 +22,9 @@ from numapredict.predictor.regions.team_changes import Team, change_seconds, fol
 
 WORTH = 1.02
 """Smaller differences between two ways to run a region are no conflict."""
+
+AT_HOME = ("first-touch", "locality")
+"""Under these the nodes of pages are those of threads."""
 
 _REST = 0
 """The array that stands for all memory of which nothing else is known."""
@@ -224,7 +227,7 @@ def _with_pages(threads: ThreadsAndPages, pages: ThreadsAndPages, topology: Topo
     """Return the mapping with the threads of one and the pages of another, None where there is none."""
     if threads.label == pages.label:
         return resolve(threads, topology)
-    many = threads.thread_nodes if pages.page_policy == "first-touch" else pages.page_nodes
+    many = threads.thread_nodes if pages.page_policy in AT_HOME else pages.page_nodes
     wanted = threads.replaced(page_policy=pages.page_policy, page_nodes=many)
     placement = placement_if_any(wanted, topology)
     return None if placement is None else resolve(canonical(wanted, topology), topology)
@@ -263,7 +266,9 @@ def _solved(known: _Known, base: Placement, rest: Pages) -> tuple[_Answer, float
 
 
 def _may(way: _Way, base: Placement, facts: TeamFacts) -> bool:
-    """Return whether a region can have this team under the plan's mapping."""
+    """Return whether a region can have this team under the plan's mapping, with these pages."""
+    if FACTS[way.mapping.page_policy].needs_profile and way.team != base.pus:
+        return False  # pages go by the touches of the plan's own threads
     if not set(way.team) <= set(base.pus) or len(way.team) > len(base.pus):
         return False
     return len(way.team) == len(base.pus) or not facts.reason

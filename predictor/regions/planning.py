@@ -14,7 +14,7 @@ from numapredict.collect.placing.profile_file import Profile, ProfiledRange, rea
 from numapredict.collect.placing.run_file import put
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.topology import Topology
-from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, plan_of_application
+from numapredict.predictor.regions.application_plan import AT_HOME, ApplicationPlan, Uses, plan_of_application
 from numapredict.predictor.regions.conflict_text import conflict_in_words
 from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedArray, PlannedTeam
 from numapredict.predictor.regions.region_arrays import placeable, uses_of
@@ -112,7 +112,7 @@ def _pages(found: ApplicationPlan, data: _Data, base: Placement) -> dict[int, Pa
     plans = {}
     for array, label in found.pages.items():
         like, mapping = parse_label(label), base.mapping
-        nodes = mapping.thread_nodes if like.page_policy == "first-touch" else like.page_nodes
+        nodes = mapping.thread_nodes if like.page_policy in AT_HOME else like.page_nodes
         there = resolve(mapping.replaced(page_policy=like.page_policy, page_nodes=nodes), base.topology)
         if data.profile is not None:
             plans[array] = plan_of(data.profile, there, data.arrays[array - 1].ranges)

@@ -158,3 +158,16 @@ def test_a_plan_is_never_worse_than_the_best_mapping_for_all_and_its_teams_fit(d
         if one.team is not None:
             assert tuple(base.pus[slot] for slot in one.slots) == one.team
             assert len(one.team) == len(base.pus) or not facts.reason
+
+
+def test_pages_that_follow_touches_follow_those_of_the_plan_s_own_threads() -> None:
+    same, fewer = gain("8x2-contiguous-locality", 2.0), gain("4x2-contiguous-locality", 3.0)
+    wide = region(6.0, gain("8x2-contiguous-locality", 1.0), gain("4x2-contiguous-locality", 0.4))
+    found = plan(region(6.0, same), wide)
+    assert (found.mapping, found.regions[0].team) == ("8x2-contiguous-locality", None)
+    found = plan(region(6.0, fewer), wide)
+    assert (found.mapping, found.regions[0].mapping, found.speedup) == (BASE, BASE, 1.0)
+    apart = Uses(("a", "b"), {0: frozenset({1}), 1: frozenset({2})})
+    found = plan(region(6.0, same), region(4.0, gain("8x2-contiguous-interleave", 2.0)), uses=apart)
+    assert found.pages == {1: "8x2-contiguous-locality", 2: "8x2-contiguous-interleave"}
+    assert found.speedup == pytest.approx(2.0)
