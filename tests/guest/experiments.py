@@ -71,7 +71,6 @@ REPLAYED = {
         "4x4-contiguous-locality",
         "4x4-contiguous-balance",
         "4x4-contiguous-mix",
-        "4x4-contiguous-interleave",
     ),
 }
 BALANCED_S = 60  # at most, until it has moved pages

