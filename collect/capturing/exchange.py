@@ -43,7 +43,7 @@ DURATION_CLASSES = 20
 
 _QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
 _JOB = struct.Struct(f"=6IQQ{MOST_THREADS}H{MOST_NODES}H")
-_OUTCOME = struct.Struct(f"=IiIIQQQQQII{2 * MOST_REPLAYS}Q")
+_OUTCOME = struct.Struct(f"=IiIIQQQQQII{2 * MOST_REPLAYS}QII")
 
 MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
@@ -63,6 +63,7 @@ _STATES = (
     "the system allows no further process",
     "the program has mapped a device, which cannot be copied",
     "the region ended the program",
+    "it did not get through the instance in which its touches are observed, where some system calls fail",
 )
 
 # Those that programs make in regions, by number; x86-64 and AArch64 (asm-generic).
@@ -136,7 +137,7 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, first_ns, pages, astray, emptied, awake, *ns = _OUTCOME.unpack(
+    state, detail, replays, team, fork_ns, copy_ns, first_ns, pages, astray, emptied, awake, *ns, _, _ = _OUTCOME.unpack(
         packet
     )
     if state >= len(_STATES):

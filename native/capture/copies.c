@@ -61,6 +61,18 @@ static void look(uintptr_t start, size_t pages, int *node) {
         node[n] = known && (there[n] & 1) ? 0 : -1;
 }
 
+/* Whether any of some pages is there: to look at each of an address space that is only reserved takes long.
+ */
+static bool has_any(uintptr_t start, size_t pages) {
+    unsigned char there[TOGETHER] = {0};
+    if (syscall(SYS_mincore, start, pages * PAGE, there) != 0)
+        return true;
+    for (size_t n = 0; n < pages; n++)
+        if (there[n] & 1)
+            return true;
+    return false;
+}
+
 static void write_to(uintptr_t page) { __atomic_fetch_add((volatile char *)page, 0, __ATOMIC_RELAXED); }
 
 static bool is_wanted(const struct job *job, int node) {
@@ -149,7 +161,8 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
             bind_mapping(m, job);
         for (uintptr_t at = m->start; at < m->end; at += TOGETHER * PAGE) {
             const size_t pages = (m->end - at < TOGETHER * PAGE ? m->end - at : TOGETHER * PAGE) / PAGE;
-            copy_part(at, pages, job, outcome, &preferred);
+            if (has_any(at, pages))
+                copy_part(at, pages, job, outcome, &preferred);
         }
         if (huge)
             copies_join(m->start, m->end);

@@ -64,15 +64,16 @@ struct job {
 };
 
 enum outcome_state {
-    OUTCOME_NONE = 0,   /* it ended, nobody knows why */
-    OUTCOME_DONE = 1,   /* all replays are there */
-    OUTCOME_CALL = 2,   /* the region made a system call with effects outside; `detail` is its number */
-    OUTCOME_SIGNAL = 3, /* it ended by a signal: `detail` */
-    OUTCOME_LIMIT = 4,  /* it ran longer than the job allows */
-    OUTCOME_MEMORY = 5, /* there is too little memory for copies */
-    OUTCOME_FORK = 6,   /* the system allows no further process; `detail` is the error */
-    OUTCOME_DEVICE = 7, /* the program has mapped a device, which cannot be copied */
-    OUTCOME_EXIT = 8,   /* the region ended the program */
+    OUTCOME_NONE = 0,     /* it ended, nobody knows why */
+    OUTCOME_DONE = 1,     /* all replays are there */
+    OUTCOME_CALL = 2,     /* the region made a system call with effects outside; `detail` is its number */
+    OUTCOME_SIGNAL = 3,   /* it ended by a signal: `detail` */
+    OUTCOME_LIMIT = 4,    /* it ran longer than the job allows */
+    OUTCOME_MEMORY = 5,   /* there is too little memory for copies */
+    OUTCOME_FORK = 6,     /* the system allows no further process; `detail` is the error */
+    OUTCOME_DEVICE = 7,   /* the program has mapped a device, which cannot be copied */
+    OUTCOME_EXIT = 8,     /* the region ended the program */
+    OUTCOME_OBSERVED = 9, /* it ended so, or made a call, while its touches were observed */
 };
 
 struct outcome {
@@ -88,6 +89,9 @@ struct outcome {
     uint32_t awake;         /* threads of the program that did not sleep meanwhile */
     uint64_t wall_ns[MOST_REPLAYS];
     uint64_t emptied_ns[MOST_REPLAYS];
+    uint32_t
+        observing; /* 1: an instance shows who touches which page; its system calls may fail (touches.h) */
+    uint32_t unused;
 };
 
 #endif

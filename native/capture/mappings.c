@@ -43,6 +43,7 @@ bool mappings_parse(const char *line, struct mapping *into) {
     if (!at || *at != ' ' || strnlen(at, 6) < 6)
         return false;
     into->writable = at[2] == 'w';
+    into->closed = at[1] == '-' && at[2] == '-' && at[3] == '-';
     into->executable = at[3] == 'x';
     into->shared = at[4] == 's';
     const char *path = after_words(at + 1, 4);

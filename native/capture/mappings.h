@@ -9,6 +9,7 @@
 struct mapping {
     uintptr_t start, end;
     bool writable, executable, shared;
+    bool closed; /* to all access, as a guard */
     bool device; /* memory of a device, which a copy would not stand for */
 };
 

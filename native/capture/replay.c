@@ -330,6 +330,9 @@ struct outcome replay(const struct region_call *call, int team, const struct job
         await(child, job->limit_ms);
         remove_note(child);
     }
+    if (outcome->observing && (outcome->state == OUTCOME_CALL || outcome->state == OUTCOME_SIGNAL ||
+                               outcome->state == OUTCOME_EXIT))
+        outcome->state = OUTCOME_OBSERVED;
     quiet_end(&before);
     errno = error;
     return *outcome;

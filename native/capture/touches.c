@@ -24,8 +24,9 @@
     (4ul << 20) /* and from here on whole huge pages, where the kernel makes these by itself                 \
                  */
 #define TOGETHER 512u
-#define MOVE (1u << 1)       /* MPOL_MF_MOVE: pages of this process alone */
-#define MOST_SPARED 8192u    /* libraries and threads */
+#define MOVE (1u << 1)    /* MPOL_MF_MOVE: pages of this process alone */
+#define MOST_SPARED 8192u /* libraries and threads */
+#define MOST_GUARD (64ul << 10)
 #define USUAL_MAPPINGS 65530 /* vm.max_map_count */
 #define SPARE_MAPPINGS 2048  /* for what the region maps */
 
@@ -45,6 +46,8 @@ static size_t most_mappings;
 static bool huge;
 static struct extent spared[MOST_SPARED];
 static uint32_t spared_count;
+static size_t stack_bytes; /* of the largest of the threads */
+static bool placed;
 
 static struct part *parts;
 static size_t part_count, block_count;
@@ -55,6 +58,10 @@ static uint16_t *noting;
 /* ---- what is protected ---- */
 
 static void spare(uintptr_t start, uintptr_t end) {
+    const uint32_t known = __atomic_load_n(&spared_count, __ATOMIC_RELAXED);
+    for (uint32_t n = 0; n < known && n < MOST_SPARED; n++)
+        if (spared[n].start <= start && spared[n].end >= end)
+            return; /* threads that end leave their stacks to others */
     const uint32_t place = __atomic_fetch_add(&spared_count, 1, __ATOMIC_RELAXED);
     if (place < MOST_SPARED)
         spared[place] = (struct extent){start & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1)};
@@ -103,12 +110,34 @@ void touches_spare_stack(void) {
     pthread_attr_t attributes;
     void *lowest;
     size_t bytes;
-    if (known || pthread_getattr_np(pthread_self(), &attributes) != 0)
+    sigset_t fault;
+    if (known || placed || pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
-    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0)
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
         spare((uintptr_t)lowest, (uintptr_t)lowest + bytes);
+        if (bytes > stack_bytes)
+            stack_bytes = bytes;
+    }
     pthread_attr_destroy(&attributes);
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
     known = true;
+}
+
+/* A thread that the region starts may get the stack of one that has ended, in the program or here: nobody
+ * could handle the fault of its first write. A stack lies above a small guard. */
+static void spare_old_stacks(void) {
+    pthread_attr_t usual;
+    size_t bytes = 0;
+    if (pthread_attr_init(&usual) == 0 && pthread_attr_getstacksize(&usual, &bytes) == 0 &&
+        bytes > stack_bytes)
+        stack_bytes = bytes;
+    for (size_t i = 1; i < all.count; i++) {
+        const struct mapping *guard = &all.list[i - 1], *m = &all.list[i];
+        if (guard->closed && guard->end == m->start && guard->end - guard->start <= MOST_GUARD && m->writable)
+            spare(m->start, m->end - m->start < stack_bytes ? m->end : m->start + stack_bytes);
+    }
 }
 
 /* Return the first extent from an address on, up to an end, of which nothing is spared; it may be empty. */
@@ -152,23 +181,28 @@ static size_t block_of(const struct part *part, uintptr_t address) {
     return address / PAGE / part->block - part->start / PAGE / part->block;
 }
 
-/* Cut the parts into blocks; when every other one is open, each is a mapping. */
-static void cut(void) {
-    const size_t taken = all.count + part_count + SPARE_MAPPINGS;
-    const size_t most = most_mappings > 2 * taken ? most_mappings - taken : taken;
-    size_t pages = 0, block = 1;
-    for (size_t n = 0; n < part_count; n++)
-        pages += (parts[n].end - parts[n].start) / PAGE;
-    while (pages / block > most)
-        block *= 2;
+/* Cut each part into at most about so many blocks. */
+static void cut_into(size_t most) {
     block_count = 0;
     for (size_t n = 0; n < part_count; n++) {
         struct part *part = &parts[n];
-        const bool large = huge && part->end - part->start >= HUGE_LEAST && block < HUGE_PAGES;
-        part->block = large ? HUGE_PAGES : block;
+        const size_t pages = (part->end - part->start) / PAGE;
+        part->block = huge && part->end - part->start >= HUGE_LEAST ? HUGE_PAGES : 1;
+        while (pages / part->block > most)
+            part->block *= 2;
         part->first = block_count;
         block_count += block_of(part, part->end - 1) + 1;
     }
+}
+
+/* When every other block is open, each is a mapping. The largest parts have the largest blocks. */
+static void cut(void) {
+    const size_t taken = all.count + part_count + SPARE_MAPPINGS;
+    const size_t most = most_mappings > 2 * taken ? most_mappings - taken : taken;
+    size_t each = most;
+    do
+        cut_into(each);
+    while (block_count > most && (each /= 2) > 0);
 }
 
 static void *room_for(size_t bytes) {
@@ -177,6 +211,7 @@ static void *room_for(size_t bytes) {
 }
 
 static bool make_parts(void) {
+    spare_old_stacks();
     if (__atomic_load_n(&spared_count, __ATOMIC_RELAXED) > MOST_SPARED)
         return false;
     find_parts();
@@ -255,12 +290,13 @@ struct batch {
     int node[TOGETHER], now[TOGETHER];
 };
 
+/* Where a node is full, or is none, the call fails for all: the kernel is asked again where they are. */
 static void flush(struct batch *batch, struct outcome *outcome) {
-    if (syscall(SYS_move_pages, 0, (unsigned long)batch->count, batch->page, batch->node, batch->now, MOVE) ==
-        0)
-        for (unsigned n = 0; n < batch->count; n++)
-            outcome->astray +=
-                batch->now[n] != batch->node[n] && batch->now[n] != -ENOENT && batch->now[n] != -EFAULT;
+    const unsigned long count = batch->count;
+    syscall(SYS_move_pages, 0, count, batch->page, batch->node, batch->now, MOVE);
+    const bool known = syscall(SYS_move_pages, 0, count, batch->page, NULL, batch->now, 0) == 0;
+    for (unsigned n = 0; known && n < batch->count; n++)
+        outcome->astray += batch->now[n] >= 0 && batch->now[n] != batch->node[n];
     batch->count = 0;
 }
 
@@ -308,9 +344,12 @@ bool touches_place(const struct job *job, void (*instance)(void), struct outcome
     if (!make_parts())
         return false;
     sigaction(SIGSEGV, &action, NULL); /* stays: what the region has unmapped meanwhile is not opened */
+    outcome->observing = 1;
     observe(instance, toucher[0]);
     if (job->copies == COPIES_MIX)
         observe(instance, toucher[1]);
+    outcome->observing = 0;
+    placed = true;
     move(job, outcome);
     for (size_t n = 0; huge && n < part_count; n++)
         copies_join(parts[n].start, parts[n].end);

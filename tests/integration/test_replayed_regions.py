@@ -347,7 +347,7 @@ int main(int count, char **line) {
     for (int n = 1; n < count; n++)
         if (mappings_parse(line[n], &m))
             printf("%lx-%lx%s%s%s%s\\n", m.start, m.end, m.writable ? " w" : "", m.executable ? " x" : "",
-                   m.shared ? " s" : "", m.device ? " d" : "");
+                   m.shared ? " s" : "", m.device ? " d" : m.closed ? " c" : "");
         else
             printf("none\\n");
     struct mappings all;
@@ -374,6 +374,7 @@ def test_mappings_are_read_as_the_kernel_writes_them(tmp_path: Path) -> None:
         "7f00-7f10 rw-s 00000000 00:06 12                         /dev/infiniband/uverbs0": "7f00-7f10 w s d",
         "7f00-7f10 r-xp 00000000 08:01 99                         /usr/lib/libc.so.6": "7f00-7f10 x",
         "7ffe-7fff r-xp 00000000 00:00 0                          [vdso]": "none",
+        "7f00-7f10 ---p 00000000 00:00 0": "7f00-7f10 c",
         "nonsense": "none",
         "12-": "none",
         "12-34 r": "none",

@@ -106,6 +106,7 @@ def test_packets_of_another_size_or_kind_are_neither() -> None:
         (5, 0, "memory"),
         (7, 0, "device"),
         (8, 0, "ended the program"),
+        (9, 11, "touches are observed"),
     ],
 )
 def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) -> None:
@@ -118,8 +119,8 @@ def test_what_went_wrong_is_said_in_words(state: int, detail: int, said: str) ->
 
 def test_a_replay_with_its_pages_elsewhere_is_none() -> None:
     head = struct.pack("=IiIIQQQ", 1, 0, 1, 8, 0, 0, 0)
-    assert not outcome_of(head + struct.pack("=QQII16Q", 100, 5, 0, 0, *range(16))).problem  # type: ignore[union-attr]
-    found = outcome_of(head + struct.pack("=QQII16Q", 100, 6, 0, 0, *range(16)))
+    assert not outcome_of(head + struct.pack("=QQII16QII", 100, 5, 0, 0, *range(16), 0, 0)).problem  # type: ignore[union-attr]
+    found = outcome_of(head + struct.pack("=QQII16QII", 100, 6, 0, 0, *range(16), 0, 0))
     assert found is not None
     assert found.problem == "6 of 100 copied pages are on other nodes than wanted: too little memory on these"
 

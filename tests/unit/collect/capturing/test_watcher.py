@@ -35,7 +35,7 @@ def question(
 
 def outcome(state: int = 1, emptied: int = 0) -> bytes:
     return exchange._OUTCOME.pack(
-        state, 0, 3, 8, 1, 1, 0, 1, 0, emptied, 0, *([1_000_000] * 3), *([0] * 5), *([2_000_000] * 3), *([0] * 5)
+        state, 0, 3, 8, 1, 1, 0, 1, 0, emptied, 0, *([1_000_000] * 3), *([0] * 5), *([2_000_000] * 3), *([0] * 5), 0, 0
     )
 
 

@@ -24,6 +24,7 @@ def test_touches_are_noted_and_the_memory_is_open_again(compiler: str | None, tm
     )
     linked = ("-pthread", library, f"-Wl,-rpath,{tmp_path}")
     subprocess.run([compiler, *options, "-o", program, sources / "touches.c", *linked], check=True)
-    done = subprocess.run([program], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    for words in ([], ["nowhere"]):
+        done = subprocess.run([program, *words], check=False, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
     assert subprocess.run([program, "fault"], check=False, capture_output=True).returncode == -signal.SIGSEGV
