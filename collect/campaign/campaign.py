@@ -14,6 +14,7 @@ from numapredict.collect.campaign.dask_scheduler import connected
 from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
 from numapredict.collect.campaign.run_count import RunCount, failure_in_words, run_in_words
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
+from numapredict.collect.capturing.region_machine import RegionMachine
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, read_dataset, write_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, Header, Journal, Record, create_journal, read_journal
 from numapredict.collect.host.durable import refused_as
@@ -116,6 +117,9 @@ class Campaign:
         jobs = self.options.jobs
         count = RunCount(todo.finished + left.total(), todo.finished, todo.failed)
         introduced = {batch.program.name: batch.program for batch in todo.batches}
+        if isinstance(self.machine, RegionMachine):
+            for batch in todo.batches:
+                self.machine.expect(batch.program, batch.mappings)
 
         def estimate_left() -> None:
             left_s = time_estimate.left_s(left)

@@ -2,7 +2,9 @@
 
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path, PurePath
+from typing import Annotated
 
 import msgspec
 
@@ -21,9 +23,8 @@ class _Region(msgspec.Struct):
     """What is read of a region of the file."""
 
     name: str
-    module: str
-    offset: int
-    count: int
+    module: Annotated[str, msgspec.Meta(min_length=1)]
+    offset: Annotated[int, msgspec.Meta(ge=0)]
     share: float
 
 
@@ -32,6 +33,7 @@ class _Listed(msgspec.Struct):
 
     command: tuple[str, ...]
     regions: tuple[_Region, ...]
+    directory: str | None = None
 
 
 def region_programs(path: Path) -> tuple[Program, ...]:
@@ -54,6 +56,8 @@ def region_programs(path: Path) -> tuple[Program, ...]:
             f"{path}: {PurePath(listed.command[0]).name} starts the ranks of a job, whose regions cannot be told "
             "apart; list those of one rank's program"
         )
+    for module in dict.fromkeys(region.module for region in listed.regions):
+        _check_older(Path(module), path)
     kept = [region for region in listed.regions if region.share >= LEAST_SHARE]
     if not kept:
         raise InvalidInputError(
@@ -65,11 +69,34 @@ def region_programs(path: Path) -> tuple[Program, ...]:
         Program(
             name=f"{_short(listed.command)}:{region.name}" + (f"+{region.offset:#x}" if names[region.name] > 1 else ""),
             command=listed.command,
+            directory=listed.directory,
             group=f"regions:{PurePath(listed.command[0]).name}",
             summary=f"region {region.name} of {command}: {region.share:.0%} of its time in regions",
             region=(region.module, region.offset),
         )
         for region in sorted(kept, key=lambda region: -region.share)
+    )
+
+
+def _check_older(module: Path, path: Path) -> None:
+    """Raise InvalidInputError for a module that was built after its regions were listed: they may be elsewhere now."""
+    try:
+        is_newer = module.stat().st_mtime > path.stat().st_mtime
+    except OSError as error:
+        raise InvalidInputError(f"{path} lists regions of {module}, which cannot be read: {error.strerror}") from None
+    if is_newer:
+        raise InvalidInputError(f"{module} was built after {path} was written: list its regions again")
+
+
+def without_repeats(programs: Sequence[Program]) -> tuple[Program, ...]:
+    """Return each program once; of others with the same name each has the folder that it runs in before its own."""
+    known = tuple({program.identity: program for program in programs}.values())
+    names = Counter(program.name for program in known)
+    return tuple(
+        msgspec.structs.replace(program, name=f"{program.directory}/{program.name}")
+        if names[program.name] > 1 and program.region and program.directory
+        else program
+        for program in known
     )
 
 

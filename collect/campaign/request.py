@@ -13,7 +13,7 @@ from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.cere import Cere
 from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.campaign.job_array import JobArray, checked_time_limit, time_limit_for, without_options
-from numapredict.collect.campaign.listed_regions import region_programs
+from numapredict.collect.campaign.listed_regions import region_programs, without_repeats
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.campaign.shard import Shard
@@ -118,7 +118,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         mappings = tuple(dict.fromkeys(canonical(mapping_on(topology, label), topology) for label in request.labels))
     else:
         mappings = subset(request.space, topology, smt=not request.no_smt)
-    regions = tuple(program for path in request.region_files for program in region_programs(path))
+    regions = without_repeats([program for path in request.region_files for program in region_programs(path)])
     programs = _own_programs(request.commands) + regions + _replayed(request)
     if request.codelets or not (request.commands or request.region_files or request.cere_folders):
         initialisations = request.initialisations or INITIALISATIONS
@@ -126,7 +126,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     if isinstance(machine, HardwareMachine) and regions:
         limit_s = machine.conditions.timeout_s
         whole = this_computer(1, warm_up=0, timeout_s=limit_s, strict=request.strict, region_times=True)
-        machine = RegionMachine(machine, whole, programs, mappings, request.repetitions)
+        machine = RegionMachine(machine, whole, request.repetitions)
     options = Options(jobs=request.jobs, retry_failed=request.retry_failed, scheduler=request.scheduler)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
 

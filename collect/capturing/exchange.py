@@ -137,9 +137,8 @@ def outcome_of(packet: bytes) -> Outcome | None:
     """Return the outcome in a packet, None where it is none."""
     if len(packet) != _OUTCOME.size:
         return None
-    state, detail, replays, team, fork_ns, copy_ns, first_ns, pages, astray, emptied, awake, *ns, _, _ = _OUTCOME.unpack(
-        packet
-    )
+    state, detail, replays, team, fork_ns, copy_ns, *rest = _OUTCOME.unpack(packet)
+    first_ns, pages, astray, emptied, awake, *ns = rest[:-2]
     if state >= len(_STATES):
         return None
     times = tuple(each * 1e-9 for each in ns[: min(replays, MOST_REPLAYS)])

@@ -7,9 +7,9 @@ under the mapping give the region's time by the region clock.
 
 import math
 import os
-import random
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
@@ -30,6 +30,8 @@ from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
+from numapredict.collect.placing.exit_code import may_be_habit
 from numapredict.collect.placing.launcher import launcher_command
 from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
@@ -41,6 +43,9 @@ from numapredict.native.library import capture_library
 
 SLICE_S = 300.0
 """Replays of one run of an application: what was replayed is kept when the run has ended, and only then."""
+
+MOST_TRIES = 2
+"""Runs of an application in which a region was not replayed: on a busy computer one may say little."""
 
 _Place = tuple[str, int]
 """A region by the name of its module's file and the offset there."""
@@ -57,10 +62,10 @@ class RegionMachine:
     """The computer that this runs on, for programs and for regions of programs.
 
     ``hardware`` measures whole programs; ``whole`` runs an application once under a mapping, with a note of its
-    regions' times. ``programs`` and ``mappings`` are those that will be asked for: what is left of them is replayed
-    together. A region's time is that of one instance: under the default mapping the mean of the run's own, under
+    regions' times. A region's time is that of one instance: under the default mapping the mean of the run's own, under
     others this over what replays gained, in ``rounds`` rounds with the default's in turn. One run of an application
-    has replays for ``slice_s`` seconds of the region that is asked for, and for as many of all others.
+    has replays for ``slice_s`` seconds of the region that is asked for, and for as many of all others that are
+    expected.
     """
 
     modelled = False
@@ -70,8 +75,6 @@ class RegionMachine:
         self,
         hardware: HardwareMachine,
         whole: HardwareMachine,
-        programs: Sequence[Program],
-        mappings: Sequence[Mapping],
         rounds: int,
         slice_s: float = SLICE_S,
     ) -> None:
@@ -79,14 +82,20 @@ class RegionMachine:
         self.executions = hardware.executions
         self._hardware, self._whole, self._rounds, self._slice_s = hardware, whole, rounds, slice_s
         self._baseline = resolve(default_mapping(self.topology), self.topology)
-        wanted = [resolve(mapping, self.topology) for mapping in mappings if hardware.supports(mapping)]
-        random.Random("replays").shuffle(wanted)  # noqa: S311 - an order, not a secret
-        self._replayable = [each for each in wanted if fits(each) and each.mapping != self._baseline.mapping]
-        self._known = {(_application(each).identity, place_of(*each.region)) for each in programs if each.region}
+        self._expected: dict[tuple[str, _Place], list[Placement]] = {}
+        self._tries: Counter[tuple[str, _Place]] = Counter()
+        self._codes: dict[str, int] = {}
         self._cells: dict[tuple[str, _Place, str], _Cell] = {}
         self._never: dict[tuple[str, _Place], str] = {}
         self._whole_runs: dict[tuple[str, str], list[Measurement]] = {}
         self._lock = MeasurementLock()
+
+    def expect(self, program: Program, mappings: Sequence[Mapping]) -> None:
+        """Expect these runs, in this order: regions are replayed together under what is left of them."""
+        if program.region is not None:
+            wanted = [resolve(mapping, self.topology) for mapping in mappings]
+            replayable = [each for each in wanted if fits(each) and each.mapping != self._baseline.mapping]
+            self._expected[_application(program).identity, place_of(*program.region)] = replayable
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
@@ -112,7 +121,9 @@ class RegionMachine:
             self._replay(application, place, placement)
         cell = self._cells.get(key, _Cell(problem=self._never.get(key[:2], "")))
         if cell.times_s:
-            return self._measurement(program, placement, cell.times_s, "replays in forks of the program")
+            code = self._codes.get(application.identity, 0)
+            notes = (("source", "wall clock"), *(((EXIT_CODE, str(code)),) if code else ()), *machine_state())
+            return self._measurement(program, placement, cell.times_s, "replays in forks of the program", notes)
         return self._by_whole_runs(program, application, placement, cell.problem)
 
     # ---- replays ----
@@ -130,11 +141,12 @@ class RegionMachine:
         def chosen(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
             at = place_of(asked.module, asked.offset)
             own = at == place
-            wanted = self._left(application, at)
-            wanted.sort(key=lambda each: own and each.mapping != first.mapping)
+            wanted = [each for each in self._left(application, at) if not own or each.mapping != first.mapping]
+            if own and first.mapping != self._baseline.mapping:
+                wanted.insert(0, first)
             if asked.before:
                 wanted = done.get((asked.process, asked.key), [])
-            if (application.identity, at) not in self._known or left_s[own] <= 0 or (asked.before and not wanted):
+            if not (own or wanted) or left_s[own] <= 0 or (asked.before and not wanted):
                 return False
             before = yield self._baseline
             emptied = emptied_share([before], asked.mean_s)
@@ -142,6 +154,8 @@ class RegionMachine:
             if cannot_be(before) or (is_other and (asked.before or asked.tries_left > 0)):
                 return is_other and asked.tries_left > 0 and not cannot_be(before)
             made = done.setdefault((asked.process, asked.key), [])
+            for _ in range(0 if wanted else self._rounds - 1):
+                yield self._baseline
             for each in wanted:
                 if left_s[own] <= 0:
                     break
@@ -159,7 +173,9 @@ class RegionMachine:
     def _left(self, application: Program, place: _Place) -> list[Placement]:
         """Return the placements but the default's under which a region is still to be replayed."""
         return [
-            each for each in self._replayable if (application.identity, place, each.mapping.label) not in self._cells
+            each
+            for each in self._expected.get((application.identity, place), ())
+            if (application.identity, place, each.mapping.label) not in self._cells
         ]
 
     def _replay(self, application: Program, place: _Place, first: Placement) -> None:
@@ -177,22 +193,24 @@ class RegionMachine:
                 environment = capturing_environment(caller, self._baseline, capture_library(), settings)
                 ending = self._execute(application, executable, environment)
             found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
-        if ending.exit_code and self._hardware.conditions.stopping_rule.strict:
-            self._never[application.identity, place] = ending.reason
+        key = application.identity, place
+        strict = self._hardware.conditions.stopping_rule.strict
+        if ending.timed_out or (ending.exit_code and (strict or not may_be_habit(ending.exit_code))):
+            self._never[key] = ending.reason
             return
-        regions = {place_of(each.module, each.offset): each for times in found for each in times.regions}
+        self._codes[application.identity] = ending.exit_code
+        regions = {place_of(each.module, each.offset) for times in found for each in times.regions}
         tried: dict[_Place, list[CapturedRegion]] = {}
         for one in watcher.found:
             tried.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
         for at, captured in tried.items():
-            if at in regions:
-                for label, cell in _cells(captured, regions[at].time_s / regions[at].count, self._rounds).items():
-                    self._cells.setdefault((application.identity, at, label), cell)
-        if (application.identity, place, first.mapping.label) not in self._cells:
-            why = _why_not(tried.get(place, []))
-            if place not in regions:
-                why = ending.reason or "it did not come under the default mapping"
-            self._never[application.identity, place] = why
+            for label, cell in _cells(captured, self._rounds).items():
+                self._cells.setdefault((application.identity, at, label), cell)
+        if (*key, first.mapping.label) not in self._cells:
+            why, is_sure = _why_not(tried.get(place, []))
+            self._tries[key] += 1
+            if is_sure or place not in regions or self._tries[key] >= MOST_TRIES:
+                self._never[key] = why if place in regions else "it did not come under the default mapping"
 
     def _execute(self, application: Program, executable: str, environment: dict[str, str]) -> Ending:
         own = {name: environment.pop(name) for name in ("LD_PRELOAD", VARIABLE)}
@@ -209,12 +227,15 @@ class RegionMachine:
         """Return a region's time by runs of the application under the mapping, made once for all its regions."""
         key = application.identity, placement.mapping.label
         if key not in self._whole_runs:
-            self._whole_runs[key] = [self._whole.run(application, placement.mapping) for _ in range(self._rounds)]
+            made: list[Measurement] = []
+            while len(made) < self._rounds and all(run.status == "ok" for run in made):
+                made.append(self._whole.run(application, placement.mapping))
+            self._whole_runs[key] = made
         runs = self._whole_runs[key]
         failed = next((run for run in runs if run.status != "ok"), None)
         times_s = [each for run in runs if (each := _instance_s(run, program)) is not None]
         if failed is None and len(times_s) < len(runs):
-            gone = f"no region of {program.region} came; if the program was built anew, list its regions again"
+            gone = "the region did not come; if the program was built anew, list its regions again"
             failed = msgspec.structs.replace(runs[0], status="crashed", repetitions=(), message=gone)
         if failed is not None:
             return msgspec.structs.replace(failed, program=program.name)
@@ -228,7 +249,7 @@ class RegionMachine:
         placement: Placement,
         times_s: Sequence[float],
         how: str,
-        notes: tuple[tuple[str, str], ...] = (),
+        notes: tuple[tuple[str, str], ...],
     ) -> Measurement:
         return Measurement(
             program=program.name,
@@ -236,7 +257,7 @@ class RegionMachine:
             machine=self.name,
             modelled=False,
             repetitions=tuple(Repetition(each, each) for each in times_s),
-            provenance=(("region", how), *(notes or (("source", "wall clock"), *machine_state()))),
+            provenance=(("region", how), *notes),
         )
 
 
@@ -258,17 +279,21 @@ def _instance_s(run: Measurement, program: Program) -> float | None:
     return None
 
 
-def _cells(tried: Sequence[CapturedRegion], mean_s: float, rounds: int) -> dict[str, _Cell]:
+def _cells(tried: Sequence[CapturedRegion], rounds: int) -> dict[str, _Cell]:
     """Return a region's time under each mapping that it was replayed under, of replays in the order of ``replays``.
 
-    ``mean_s`` is the mean of the run's own instances.
+    The mean of the run's own instances is without those after a fork, which have all pages to copy.
     """
     chosen = [one for one in of_each_class(tried) if one.replays]
     if not chosen or cannot_be(chosen[0].replays[0].outcome):
         return {}
+    asked = chosen[0].asked
+    mean_s = sum(asked.spent_s) / sum(asked.counts) if sum(asked.counts) else asked.mean_s
     found = {chosen[0].replays[0].mapping: _of_the_run(chosen[0], mean_s, rounds)}
     for first in range(0, len(chosen[0].replays) - 2 * rounds, 2 * rounds):
         mapping, times_s, problem = chosen[0].replays[first + 1].mapping, list[float](), ""
+        if mapping in found:  # the baseline's alone
+            break
         for at in range(first, first + 2 * rounds, 2):
             parts = [msgspec.structs.replace(one, replays=one.replays[at : at + 3]) for one in chosen]
             classes = classes_of([part for part in parts if len(part.replays) == 3])
@@ -291,7 +316,11 @@ def _of_the_run(one: CapturedRegion, mean_s: float, rounds: int) -> _Cell:
     return _Cell(tuple(mean_s * each / middle_s for each in known_s[:rounds]))
 
 
-def _why_not(tried: Sequence[CapturedRegion]) -> str:
+def _why_not(tried: Sequence[CapturedRegion]) -> tuple[str, bool]:
+    """Return why a region was not replayed, and whether it would not be in another run, either."""
     problems = [each.outcome.problem for one in tried for each in one.replays if each.outcome.problem]
-    seldom = "it has under 5% of the time, comes once or twice, or in under 50 us"
-    return problems[0] if problems else "no instance was like the others" if tried else seldom
+    if problems:
+        return problems[0], True
+    if tried:
+        return "no instance was like the others", False
+    return "it has under 5% of the time, comes once or twice, or in under 50 us", False

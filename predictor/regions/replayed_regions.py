@@ -16,6 +16,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     ``wall_s`` is the run's time, of which ``replay_s`` was spent on replays; ``region_time_s`` is that of all regions.
     ``one_mapping`` is what one mapping for all of them gives, the best first. ``exit_code`` is as a shell reports it,
     ``signal`` what ended the program, if one did. ``plan`` is what was written for `run --plan`, if it was asked for.
+    The program ran in ``directory``.
     """
 
     command: tuple[str, ...]
@@ -30,6 +31,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     one_mapping: tuple[OneMapping, ...] = ()
     notes: tuple[str, ...] = ()
     plan: PlannedApplication | None = None
+    directory: str = ""
 
     @property
     def replayed_share(self) -> float:

@@ -117,6 +117,7 @@ def run_replayed(request: Request) -> int:
             regions=regions,
             one_mapping=one_mappings(regions),
             notes=tuple(_notes(watcher.found, placement, request.budget_s)),
+            directory=str(Path.cwd()),
         )
     if request.wish is not None:
         answer = _with_plan(answer, request.wish, executable, watcher.found, topology)

@@ -112,18 +112,21 @@ def test_of_a_program_that_was_built_anew_no_region_comes(folder: Path, tmp_path
     compiler = GCC if b"_omp_fn" in (folder / "app.json").read_bytes() else CLANG
     assert compiler is not None
     built('__asm__(".text\\n.skip 8192");' + APPLICATION, tmp_path, compiler)
+    listed = json.loads((tmp_path / "app.json").read_text())
+    own = json.dumps(listed).replace(str(folder / "app"), str(tmp_path / "app")).replace(str(folder), str(tmp_path))
+    (tmp_path / "app.json").write_text(own)
     done = campaign(tmp_path)
     assert done.returncode == 1
     assert "list its regions again" in done.stderr
+    (tmp_path / "app").touch()
+    assert "was built after app.json was written: list its regions again" in refusal(campaign(tmp_path))
 
 
 def test_where_exit_codes_have_to_be_0_a_program_that_ends_otherwise_has_no_times(folder: Path, tmp_path: Path) -> None:
-    for name in ("app.json", "app"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    (tmp_path / "app").chmod(0o755)
-    done = campaign(tmp_path, "--strict")
+    (tmp_path / "app.json").write_bytes((folder / "app.json").read_bytes())
+    done = campaign(tmp_path, "--strict")  # the list says in which folder the program is
     assert done.returncode == 1
-    assert "all 4 runs failed, the first with: exit code 26" in done.stderr
+    assert "all 4 runs failed, the first with: app ends with exit code 26, which --strict refuses" in done.stderr
 
 
 def test_regions_cannot_be_of_a_modelled_machine(folder: Path) -> None:

@@ -37,7 +37,10 @@ class Fake(HardwareMachine):
 
 def machine(slice_s: float = 1e9) -> RegionMachine:
     hardware = Fake(TOPOLOGY)
-    return RegionMachine(hardware, hardware, (FIRST, SECOND), tuple(map(parse_label, LABELS)), ROUNDS, slice_s)
+    found = RegionMachine(hardware, hardware, ROUNDS, slice_s)
+    for program in (FIRST, SECOND):
+        found.expect(program, tuple(map(parse_label, LABELS)))
+    return found
 
 
 def asked(offset: int, *, before: int = 0, tries_left: int = 0, mean_s: float = 1.0) -> AskedRegion:
@@ -111,7 +114,14 @@ def test_a_further_class_of_durations_has_the_mappings_of_the_first() -> None:
 
 
 def cells(tried: Sequence[CapturedRegion], mean_s: float = 3.0) -> dict[str, tuple[tuple[float, ...], str]]:
-    found = region_machine._cells(tried, mean_s, ROUNDS)
+    """Return the cells of a region whose instances took so long in the run."""
+
+    def lasting(asked: AskedRegion) -> AskedRegion:
+        scale = mean_s * sum(asked.counts) / sum(asked.spent_s)
+        return msgspec.structs.replace(asked, spent_s=tuple(each * scale for each in asked.spent_s))
+
+    own = [msgspec.structs.replace(one, asked=lasting(one.asked)) for one in tried]
+    found = region_machine._cells(own, ROUNDS)
     return {label: (cell.times_s, cell.problem) for label, cell in found.items()}
 
 
@@ -157,6 +167,51 @@ def test_classes_of_durations_count_by_their_time() -> None:
     ]
     slower = 2 / 3 * 2.0 + 1 / 3 * 0.5
     assert cells(tried, 0.25)["4x1-contiguous-bind"][0] == pytest.approx((0.25 * slower,) * ROUNDS)
+
+
+def test_the_default_alone_is_replayed_as_often_as_there_are_rounds() -> None:
+    subject = RegionMachine(Fake(TOPOLOGY), Fake(TOPOLOGY), ROUNDS)
+    captured, _ = made(first_of(BASELINE, subject), asked(16), took)
+    assert labels(captured) == [BASELINE] * ROUNDS
+    assert cells([captured]) == {BASELINE: (pytest.approx((3.0, 3.0)), "")}
+
+
+def test_what_is_not_expected_is_not_replayed_but_what_is_asked_for() -> None:
+    subject = RegionMachine(Fake(TOPOLOGY), Fake(TOPOLOGY), ROUNDS)
+    chosen = first_of(LABELS[1], subject)
+    assert labels(made(chosen, asked(16), took)[0]) == [BASELINE, *[LABELS[1], BASELINE] * ROUNDS]
+    assert labels(made(chosen, asked(32), took)[0]) == []
+
+
+def test_the_default_s_times_are_as_far_apart_as_its_replays() -> None:
+    times = iter((1.0, 1.0, 1.2, 1.0, 1.1))
+    captured, _ = made(
+        first_of(LABELS[1], RegionMachine(Fake(TOPOLOGY), Fake(TOPOLOGY), ROUNDS)),
+        asked(16),
+        lambda label, _: Outcome((next(times),) * 3, 8),
+    )
+    assert cells([captured])[BASELINE][0] == pytest.approx((3.0 / 1.1, 3.0 * 1.2 / 1.1))
+
+
+class Failing(Fake):
+    """Runs that crash, counted."""
+
+    runs = 0
+
+    def run(self, program: Program, mapping: object, limit: object = None) -> Measurement:
+        Failing.runs += 1
+        label = parse_label(BASELINE)
+        return Measurement(
+            program=program.name, mapping=label, machine="", modelled=False, status="timeout", message="9 s"
+        )
+
+
+def test_whole_runs_that_fail_are_made_once() -> None:
+    subject = RegionMachine(Fake(TOPOLOGY), Failing(TOPOLOGY), ROUNDS)
+    for program in (FIRST, SECOND):
+        found = subject.run(program, parse_label("8x2-contiguous-dataset"))
+        assert (found.program, found.status, found.message) == (program.name, "timeout", "9 s")
+    assert Failing.runs == 1
 
 
 def test_whole_programs_are_measured_as_without_regions() -> None:
