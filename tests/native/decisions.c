@@ -138,6 +138,30 @@ static void crowded_pages_are_spread_after_an_interruption(void) {
     }
 }
 
+/* Others come in no order between instances of the region that takes most of the time. */
+static void what_other_regions_take_is_no_loss_if_they_took_it_before(void) {
+    const double time[COLUMNS] = {1, 0.5, 0.8};
+    uint64_t seed = 1;
+    begin(0);
+    d.limits.crowded_only = d.crowded = true;
+    d.spreads[2] = true;
+    for (uint32_t n = 0; n < 40000 && d.tried == 0; n++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        const uint32_t region = seed >> 63 ? 7 : 8 + (uint32_t)(seed >> 50) % 5;
+        if (d.wanted != has || d.parts != parts) {
+            has = d.wanted;
+            parts = d.parts;
+            decision_changed(&d, 30 * (double)MS, true);
+        }
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            d.pages_ns[c] = c != has ? 240 * (double)MS : 0;
+        const uint64_t ns = (uint64_t)(time[has] * (region == 7 ? 10 : 3) * (double)MS);
+        now += ns;
+        decision_ended(&d, region, ns, now);
+    }
+    MUST(d.steps.one_region && d.last.outcome == OUTCOME_KEPT && d.wanted == 2);
+}
+
 static void nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages(void) {
     const double time[COLUMNS] = {1, 0.5, 0.8};
     for (int crowded = 0; crowded < 2; crowded++) {
@@ -253,6 +277,7 @@ int main(void) {
     pages_that_are_no_gain_move_back_after_the_first_part();
     crowded_pages_are_spread_first();
     crowded_pages_are_spread_after_an_interruption();
+    what_other_regions_take_is_no_loss_if_they_took_it_before();
     nothing_but_crowded_pages_is_touched_where_the_kernel_moves_pages();
     moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
     looks_become_rarer_as_time_passes();

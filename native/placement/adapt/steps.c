@@ -56,6 +56,7 @@ static double median(const double *values, uint32_t count, double *spread) {
 
 static void begin_pattern(struct steps *s, uint32_t length) {
     s->length = length;
+    s->compared = 0;
     s->at = 0;
     s->step_ns = 0;
     s->fitting = s->others = 0;
@@ -116,6 +117,16 @@ bool steps_find(struct steps *s) {
     return true;
 }
 
+/* What the latest instance of a region took before others were compared; 0 where that is not known any more.
+ */
+static double latest_before(const struct steps *s, uint32_t region) {
+    const uint64_t oldest = s->seen > MOST_INSTANCES ? s->seen - MOST_INSTANCES : 0;
+    for (uint64_t n = s->compared; n > oldest; n--)
+        if (s->region[(n - 1) % MOST_INSTANCES] == region)
+            return (double)s->time[(n - 1) % MOST_INSTANCES];
+    return 0;
+}
+
 static enum step_event unfit(struct steps *s) {
     s->others++;
     s->at = 0;
@@ -149,8 +160,10 @@ enum step_event steps_add(struct steps *s, uint32_t region, double time_ns, doub
         const bool middle_of_step = s->at > 0;
         const enum step_event event = s->one_region ? STEP_UNFIT : unfit(s);
         forget(s);
-        if (event == STEP_LOST || !middle_of_step || s->pattern[0] != region)
+        if (event == STEP_LOST || !middle_of_step || s->pattern[0] != region) {
+            *expected_ns = event == STEP_LOST ? 0 : latest_before(s, region);
             return event;
+        }
     }
     s->fitting++;
     forget(s);
@@ -169,6 +182,7 @@ void steps_again(struct steps *s) { s->times = 0; }
 
 void steps_expect(struct steps *s, double step_ns) {
     double sum = 0;
+    s->compared = s->seen;
     for (uint32_t n = 0; n < s->length; n++)
         sum += (double)s->under_way[n];
     for (uint32_t n = 0; n < s->length; n++)

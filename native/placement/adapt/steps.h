@@ -29,6 +29,7 @@ struct steps {
     uint32_t at;     /* instances of the step under way */
     float under_way[MOST_STEP];
     float expected[MOST_STEP]; /* of each, by a step under the mapping that others are compared with */
+    uint64_t compared;         /* how many instances were seen by then */
     uint64_t fitting, others;  /* instances lately */
     double step_ns;            /* of the step under way */
     uint32_t times;            /* steps timed since steps_again */
@@ -43,8 +44,8 @@ enum step_event {
     STEP_LOST,  /* the program does something else now: there is no pattern any more */
 };
 
-/* An instance has ended. `expected_ns`: what it took under the mapping that others are compared with, or 0.
- */
+/* An instance has ended. `expected_ns`: what it took under the mapping that others are compared with, or 0;
+ * of one that is in no step, what the region's latest instance took there. */
 enum step_event steps_add(struct steps *steps, uint32_t region, double time_ns, double *expected_ns);
 /* Look for the pattern in the latest instances; return whether there is one. Takes up to a millisecond. */
 bool steps_find(struct steps *steps);
