@@ -1,11 +1,20 @@
 """No program behaves otherwise under `numapredict regions`: many kinds of regions, several a run, on both runtimes."""
 
 import json
+import os
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from numapredict.collect.capturing.capturing_environment import capturing_environment
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome, variable_text
+from numapredict.collect.capturing.watcher import Watcher
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import Placement, resolve
+from numapredict.native.library import capture_library
 from tests.command import numapredict
 from tests.openmp import CLANG, GCC
 
@@ -26,7 +35,7 @@ RUNS: dict[str, frozenset[str]] = {
     "bfs nw hotspot lulesh": frozenset(),
     "depend sections teams": frozenset(),
     "jumps recursive sleepy keyed heap": frozenset(),
-    "buffered mapped partner two_masters profiled forks": frozenset(),
+    "buffered mapped partner two_masters started profiled forks": frozenset(),
     "files pipes fork_inside raised": SEEN_OUTSIDE,
     "locks": frozenset({"it ended by SIGSEGV"}),  # of LLVM's runtime, which forgets its locks in a fork
 }
@@ -63,3 +72,30 @@ def test_no_replay_is_seen_in_what_a_program_does(words: str, kinds: Path, tmp_p
         assert problems
     elif words != "locks":
         assert any(len(region["gains"]) > 1 for region in captured)
+
+
+OBSERVING = ("2x1-contiguous-bind", "2x1-contiguous-mix")
+"""The second asks who touches which page, whatever the number of nodes."""
+
+
+@pytest.mark.parametrize("words", ["cg is lu bfs lulesh depend teams", "recursive keyed heap two_masters started"])
+def test_nor_is_one_in_which_touches_are_observed(words: str, kinds: Path, tmp_path: Path) -> None:
+    command = [str(kinds / PROGRAMS["recursive" in words]), *words.split()]
+    placements = [resolve(parse_label(label), host_topology()) for label in OBSERVING]
+
+    def choose(_: AskedRegion) -> Generator[Placement, Outcome, bool]:
+        for placement in placements:
+            outcome = yield placement
+            assert outcome.team
+        return False
+
+    plain = subprocess.run(command, capture_output=True, text=True, check=False)
+    with Watcher(choose, tmp_path / "replays") as watcher:
+        settings = variable_text(watcher.name, str(tmp_path / "regions"))
+        environment = capturing_environment(os.environ, placements[0], capture_library(), settings)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) != ("", 0)
+    outcomes = {mapping: [one.replays[n].outcome for one in watcher.found] for n, mapping in enumerate(OBSERVING)}
+    assert len(outcomes[OBSERVING[0]]) >= len(words.split())
+    assert {outcome.problem for each in outcomes.values() for outcome in each} == {""}
+    assert all(outcome.times_s for each in outcomes.values() for outcome in each)

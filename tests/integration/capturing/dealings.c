@@ -241,6 +241,36 @@ static void two_masters(void) {
     pthread_join(other, NULL);
 }
 
+static void *nothing(void *unused) { return unused; }
+
+static void *mix_half(void *given) {
+    uint64_t *own = given;
+    for (long i = 0; i < N / 2; i++)
+        own[i] = mixed(own[i]);
+    return NULL;
+}
+
+/* Threads that a region starts: they may get the stacks of those that the program has had before. */
+static void started(void) {
+    pthread_t early[4];
+    for (int n = 0; n < 4; n++)
+        pthread_create(&early[n], NULL, nothing, NULL);
+    for (int n = 0; n < 4; n++)
+        pthread_join(early[n], NULL);
+    for (int t = 0; t < TIMES; t++) {
+#pragma omp parallel
+        {
+#pragma omp single
+            {
+                pthread_t other;
+                pthread_create(&other, NULL, mix_half, b + N / 2);
+                pthread_join(other, NULL);
+            }
+            busy_loop();
+        }
+    }
+}
+
 /* Memory that is asked for, grown and given back inside. */
 static void heap(void) {
     for (int t = 0; t < TIMES; t++) {
@@ -291,6 +321,7 @@ int main(int count, char **word) {
                                         {"sleepy", sleepy},
                                         {"keyed", keyed},
                                         {"two_masters", two_masters},
+                                        {"started", started},
                                         {"heap", heap},
                                         {"partner", partner},
                                         {NULL, NULL}};
