@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.guest.machine import Guest, python_environment
-from tests.guest.region_plans import BASE, HALF, SPREAD, STEPS, TEAMS
+from tests.guest.region_plans import BASE, HALF, MOVED_PAGES, SPREAD, STEPS, TEAMS
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import CLANG, GCC
@@ -29,7 +29,7 @@ ARRAY_PAGES = 1024
 
 
 def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
-    programs = [built("region_teams.c", tmp_path, compiler) for compiler in (GCC, CLANG)]
+    programs = [built(name, tmp_path, compiler) for name in ("region_teams.c", "phases.c") for compiler in (GCC, CLANG)]
     phases = tmp_path / "two_phases"
     subprocess.run([GCC, "-g", "-O2", "-fopenmp", "-o", phases, SOURCES / "two_phases.c"], check=True)
     folder = tmp_path / "guest"
@@ -41,8 +41,9 @@ def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
     node_of = {int(pu): int(node) for node, pu in re.findall(r"/node(\d+)/cpu(\d+)$", said, re.MULTILINE)}
-    *teams, pages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert len(teams) == len(programs)
+    *found, pages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert len(found) == len(programs)
+    teams, moves = found[:2], found[2:]
     for found in teams:
         assert found["same"]
         lines = [line.split() for line in found["said"][:-1]]
@@ -59,7 +60,24 @@ def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
         assert [(one["instances"], one["applied"], one["right"]) for one in found["teams"]] == [
             (late, late, late * len(NODES_OF[name])) for name in TEAMS
         ]
+    for each in moves:
+        check_moves(each)
     check_pages(pages)
+
+
+def check_moves(found: dict[str, Any]) -> None:
+    """Check that the array was on the nodes of each phase during all of it, and was moved whenever these change."""
+    assert found["places"] == [[SPREAD, HALF]]
+    assert found["same"]
+    *lines, _ = found["said"]
+    assert [line[0] for line in lines] == ["a", "b", "a", "b"], lines
+    for line in lines:
+        on = {int(node): int(count) for node, count in (pair.split(":") for pair in line.split()[1:])}
+        nodes = range(4 if line[0] == "a" else 2)
+        assert on == {node: pytest.approx(MOVED_PAGES / len(nodes), abs=MOVED_PAGES / 50) for node in nodes}, line
+    assert [one["times"] for one in found["moves"]] == [1, 2]
+    assert [one["pages"] for one in found["moves"]] == [MOVED_PAGES, 2 * MOVED_PAGES]
+    assert found["pages"]["right"] == found["pages"]["looked_at"], found
 
 
 def check_pages(found: dict[str, Any]) -> None:
