@@ -14,14 +14,11 @@ MARGIN = 2.0
 _Float = npt.NDArray[np.float64]
 
 
-def move_seconds(uses: Sequence[frozenset[int]], pages: Sequence[int], follows: Sequence[_Float]) -> _Float:
+def move_seconds(pages: Sequence[int], follows: Sequence[_Float]) -> _Float:
     """Return what moves cost before region s if r, which had its arrays before, wants others, float64[R, R].
 
-    ``uses`` are the arrays of each region, by number; of each array ``pages`` are how many it has, and ``follows`` how
-    often region s comes with r as the latest before it of those that use it.
+    Of each array ``pages`` are how many it has, and ``follows`` how often region s comes with r as the latest before it
+    of those that use it.
     """
-    cost_s = np.zeros((len(uses), len(uses)))
-    for array, many in enumerate(pages):
-        users = np.array([array in used for used in uses], dtype=bool)
-        cost_s += np.outer(users, users) * follows[array] * many * MOVE_S
-    return cost_s
+    found: _Float = sum((many * MOVE_S * each for many, each in zip(pages, follows, strict=True)), np.zeros(()))
+    return found

@@ -16,7 +16,8 @@ from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.run_file import put
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.topology import Topology
-from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, plan_of_application
+from numapredict.predictor.regions.application_plan import Uses, plan_of_application
+from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.conflict_text import conflict_in_words
 from numapredict.predictor.regions.planned_application import (
     PlannedApplication,

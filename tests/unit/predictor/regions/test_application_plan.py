@@ -8,8 +8,9 @@ from numapredict.collect.capturing.order import Succession
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
-from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, believed, plan_of_application
+from numapredict.predictor.regions.application_plan import Uses, believed, plan_of_application
 from numapredict.predictor.regions.choice import Gain
+from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.page_moves import MOVE_S
 from numapredict.predictor.regions.region_order import OTHER, Order
 from numapredict.predictor.regions.replayed_region import ReplayedRegion

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from numapredict.predictor.regions.application_plan import Conflict
+from numapredict.predictor.regions.chosen_plan import Conflict
 from numapredict.predictor.regions.conflict_text import conflict_in_words
 
 REGIONS = ("solve, a.c:5", "sweep, a.c:9", "sum, a.c:12")
