@@ -29,21 +29,20 @@ ARRAY_PAGES = 1024
 
 
 def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
-    programs = [built(name, tmp_path, compiler) for name in ("region_teams.c", "phases.c") for compiler in (GCC, CLANG)]
-    phases = tmp_path / "two_phases"
-    subprocess.run([GCC, "-g", "-O2", "-fopenmp", "-o", phases, SOURCES / "two_phases.c"], check=True)
+    programs = [built("region_teams.c", tmp_path, compiler) for compiler in (GCC, CLANG)]
+    two_phases, phases = tmp_path / "two_phases", built("phases.c", tmp_path, GCC)
+    subprocess.run([GCC, "-g", "-O2", "-fopenmp", "-o", two_phases, SOURCES / "two_phases.c"], check=True)
     folder = tmp_path / "guest"
     folder.mkdir()
-    words = " ".join(map(str, [sys.executable, "-m", "tests.guest.region_plans", phases, *programs]))
+    words = " ".join(map(str, [sys.executable, "-m", "tests.guest.region_plans", two_phases, phases, *programs]))
     result = Guest(Shape.parse("4x4"), SMALL_PAGES).run(
         ["bash", "-c", f"{NODES} exec {words}"], folder, python_environment(), 1800
     )
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
     node_of = {int(pu): int(node) for node, pu in re.findall(r"/node(\d+)/cpu(\d+)$", said, re.MULTILINE)}
-    *found, pages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert len(found) == len(programs)
-    teams, moves = found[:2], found[2:]
+    *teams, pages, moves = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert len(teams) == len(programs)
     for found in teams:
         assert found["same"]
         lines = [line.split() for line in found["said"][:-1]]
@@ -60,9 +59,8 @@ def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
         assert [(one["instances"], one["applied"], one["right"]) for one in found["teams"]] == [
             (late, late, late * len(NODES_OF[name])) for name in TEAMS
         ]
-    for each in moves:
-        check_moves(each)
     check_pages(pages)
+    check_moves(moves)
 
 
 def check_moves(found: dict[str, Any]) -> None:
