@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from numapredict.collect.placing.census import CensusRegion, parse_census
-from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, write_plan
+from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, write_plan
 from numapredict.collect.topology import Topology
 from numapredict.native.library import marks_library
 
@@ -31,7 +31,7 @@ def planned(
         topology.name,
         mapping,
         modules,
-        tuple(RegionTeam(r.key, r.path, r.offset, slots, first_instance) for r, slots in teams.items()),
+        tuple(PlannedRegion(r.key, r.path, r.offset, slots, first_instance) for r, slots in teams.items()),
     )
     write_plan(plan, path)
     return plan

@@ -12,7 +12,7 @@ import socket
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator, Mapping, MutableMapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,6 +27,7 @@ from numapredict.collect.capturing.exchange import (
     outcome_of,
     question_of,
 )
+from numapredict.collect.capturing.order import Succession, succession_of
 from numapredict.collect.capturing.replay_time import LEAST_DIFFERENCE, emptied_share
 from numapredict.collect.placement import Placement
 
@@ -53,6 +54,20 @@ class CapturedRegion(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class _Kept(msgspec.Struct, frozen=True):
+    """What the watching process leaves."""
+
+    found: tuple[CapturedRegion, ...]
+    order: tuple[Succession, ...]
+
+
+class _Told(msgspec.Struct):
+    """What processes told of their regions: by process and key the latest of each, and their order."""
+
+    regions: dict[tuple[int, int], AskedRegion] = msgspec.field(default_factory=dict)
+    order: list[Succession] = msgspec.field(default_factory=list)
+
+
 Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, bool]]
 """Yields the placements under which an instance is replayed, and is sent what came of each.
 
@@ -64,12 +79,14 @@ instances take no longer after their caches were emptied, or the run's do not, t
 class Watcher:
     """A watching process; ``name`` is where the library connects.
 
-    Use it as a context. ``found`` are the captured regions once it has ended.
+    Use it as a context. Once it has ended, ``found`` are the captured regions, and ``order`` is what processes told of
+    the order of theirs.
     """
 
     def __init__(self, choose: Chooser, kept: Path) -> None:
         self.name = f"numacapture-{uuid.uuid4().hex}"
         self.found: tuple[CapturedRegion, ...] = ()
+        self.order: tuple[Succession, ...] = ()
         self._choose, self._kept = choose, kept
 
     def __enter__(self) -> "Watcher":
@@ -89,7 +106,8 @@ class Watcher:
         os.close(self._end)
         os.waitpid(self._process, 0)
         if self._kept.is_file():
-            self.found = msgspec.json.decode(self._kept.read_bytes(), type=tuple[CapturedRegion, ...])
+            kept = msgspec.json.decode(self._kept.read_bytes(), type=_Kept)
+            self.found, self.order = kept.found, kept.order
 
 
 def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> NoReturn:
@@ -98,9 +116,10 @@ def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> 
     try:
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        found, known = list[CapturedRegion](), dict[tuple[int, int], AskedRegion]()
-        _serve(listener, ended, lambda connection: _Conversation(connection, choose, known), found)
-        kept.write_bytes(msgspec.json.encode([_with_all_instances(one, known) for one in found]))
+        found, told = list[CapturedRegion](), _Told()
+        _serve(listener, ended, lambda connection: _Conversation(connection, choose, told), found)
+        whole = tuple(_with_all_instances(one, told.regions) for one in found)
+        kept.write_bytes(msgspec.json.encode(_Kept(whole, tuple(told.order))))
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -144,15 +163,10 @@ def _serve(
 
 
 class _Conversation:
-    """With one process of the run: a question, and then outcomes, one region at a time.
+    """With one process of the run: a question, and then outcomes, one region at a time; ``told`` gets the rest."""
 
-    ``known`` gets what is told of regions, by process and key, the latest last.
-    """
-
-    def __init__(
-        self, connection: socket.socket, choose: Chooser, known: MutableMapping[tuple[int, int], AskedRegion]
-    ) -> None:
-        self._connection, self._choose, self._known = connection, choose, known
+    def __init__(self, connection: socket.socket, choose: Chooser, told: _Told) -> None:
+        self._connection, self._choose, self._told = connection, choose, told
         self._asked: AskedRegion | None = None
         self._replays: list[Replay] = []
         self._done: list[CapturedRegion] = []
@@ -166,10 +180,13 @@ class _Conversation:
         """Answer the next packet; False where the process has gone, or does not speak as it should."""
         try:
             packet = self._connection.recv(MOST_BYTES)
-            asked, outcome = question_of(packet), outcome_of(packet)
+            asked, outcome, succession = question_of(packet), outcome_of(packet), succession_of(packet)
             if asked is not None:
-                self._known[asked.process, asked.key] = asked
-            if asked is not None and asked.ended:
+                self._told.regions[asked.process, asked.key] = asked
+            if succession is not None:
+                self._told.order.append(succession)
+                self._connection.send(go_on_packet())
+            elif asked is not None and asked.ended:
                 self._connection.send(go_on_packet())
             elif asked is not None:
                 self._asked, self._began_s, self._replays, self._emptying = asked, time.monotonic(), [], True

@@ -21,12 +21,21 @@ _MOST_CELLS = 1 << 25  # blocks times threads: 256 MiB
 _Samples = npt.NDArray[np.void]
 
 
+Runs = tuple[tuple[int, int, int], ...]
+"""First page, number of pages and the node's OS index, in page order."""
+
+
 @dataclass(frozen=True)
 class PlannedRange:
-    """Where one range's pages go: runs of (first page, pages, node's OS index), in page order."""
+    """Where one range's pages go.
+
+    One that moves has several ``places``, by numbers that only the ranges of one array have; it starts in the first,
+    that of ``runs``.
+    """
 
     range: ProfiledRange
-    runs: tuple[tuple[int, int, int], ...]
+    runs: Runs
+    places: tuple[tuple[int, Runs], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,17 @@ def joined(plans: Sequence[PagePlan]) -> PagePlan:
         max((plan.block_pages for plan in plans), default=1),
         next((plan.rescaled_from for plan in plans if plan.rescaled_from is not None), None),
     )
+
+
+def moving(places: Sequence[tuple[int, PagePlan]]) -> PagePlan:
+    """Return the plan of ranges that move between ``places``, each a number and the plan of the same ranges there."""
+    of_each = zip(*(plan.ranges for _, plan in places), strict=True)
+    numbers = [number for number, _ in places]
+    ranges = (
+        replace(each[0], places=tuple((number, one.runs) for number, one in zip(numbers, each, strict=True)))
+        for each in of_each
+    )
+    return replace(joined([plan for _, plan in places]), ranges=tuple(ranges))
 
 
 def _sampled_ranges(
@@ -128,7 +148,7 @@ def _block_accesses(samples: _Samples, pages: int, slots: int, threads: int, blo
     return filled
 
 
-def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> tuple[tuple[int, int, int], ...]:
+def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> Runs:
     starts = np.flatnonzero(np.diff(nodes, prepend=nodes[0] - 1))
     ends = np.minimum(np.append(starts[1:], len(nodes)) * block_pages, pages)
     begins = starts * block_pages

@@ -44,10 +44,19 @@ class PlannedTeam(msgspec.Struct, frozen=True):
     wrong: int
 
 
+class RegionMoves(msgspec.Struct, frozen=True):
+    """What was moved for a planned region, by its key: before ``times`` instances; ``pages`` were there then."""
+
+    process: int
+    key: int
+    times: int
+    pages: int
+
+
 class PageRun(msgspec.Struct, frozen=True):
     """Neighbouring pages of a range on the same node (OS index, -1: never touched).
 
-    ``wanted`` is the node that the library had decided on, -1 where the policy left it to the kernel.
+    ``wanted`` is the node that the library had decided on last, -1 where the policy left it to the kernel.
     """
 
     first: int
@@ -116,6 +125,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unplaced: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
+    moves: tuple[RegionMoves, ...] = ()
     ranks: tuple[Rank, ...] = ()
     forked: tuple[ForkedChild, ...] = ()
 
@@ -135,7 +145,7 @@ def parse_map(text: str) -> PlacementMap:
     """Return the map that a file's text holds; raise InvalidInputError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
-    teams: list[PlannedTeam] = []
+    of_regions: list[PlannedTeam | RegionMoves] = []
     process = -1
     said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
     counts: Counter[str] = Counter()
@@ -164,8 +174,8 @@ def parse_map(text: str) -> PlacementMap:
                 heads[word][process] = _numbers(rest, _HEADS[word])
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
-            elif word == "team":
-                teams.append(PlannedTeam(process, int(rest[0], 16), *_numbers(rest[1:], 5)))
+            elif word in {"team", "moves"}:
+                of_regions.append(_of_region(word, process, rest))
             elif word == "range":
                 end_range()
                 key = (int(rest[0]), int(rest[1], 16), int(rest[2]), int(rest[3]))
@@ -188,7 +198,8 @@ def parse_map(text: str) -> PlacementMap:
         left=left,
         unplaced=len(said["unplaced"]),
         unseen=tuple(sorted(counts.items())),
-        teams=tuple(teams),
+        teams=tuple(one for one in of_regions if isinstance(one, PlannedTeam)),
+        moves=tuple(one for one in of_regions if isinstance(one, RegionMoves)),
         ranks=tuple(Rank(process, *numbers) for process, numbers in heads["rank"].items()),
         forked=tuple(ForkedChild(child, of[0], child in said["unplaced"]) for child, of in heads["forked"].items()),
     )
@@ -245,6 +256,13 @@ def _judged(
             if run.node != NOWHERE:
                 right = run.node in nodes if run.wanted == NOWHERE else run.node == run.wanted
                 yield placed.name, run.node, right, run.count
+
+
+def _of_region(word: str, process: int, rest: list[str]) -> PlannedTeam | RegionMoves:
+    key = int(rest[0], 16)
+    if word == "team":
+        return PlannedTeam(process, key, *_numbers(rest[1:], 5))
+    return RegionMoves(process, key, *_numbers(rest[1:], 2))
 
 
 def _numbers(words: list[str], count: int) -> tuple[int, ...]:

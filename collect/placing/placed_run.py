@@ -224,7 +224,7 @@ def _fitting(path: Path, topology: Topology, label: str | None) -> Plan:
     check_fits(plan, path, topology)
     own = plan.mapping if label is None else mapping_on(topology, label, None).label
     if own != plan.mapping:
-        if plan.teams:
+        if plan.regions:
             raise InvalidInputError(
                 f"{path} is a plan for mapping {plan.mapping}, and {own} has other threads or pages: leave out "
                 "--mapping"

@@ -16,7 +16,7 @@ from numapredict.collect.placing.placed_pages import (
     RangeTally,
     tally,
 )
-from numapredict.collect.placing.plan_file import Plan
+from numapredict.collect.placing.plan_file import Plan, PlannedRegion
 from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.placing.start import Way
 from numapredict.collect.rank_share import os_page_nodes_of
@@ -67,6 +67,17 @@ class TeamTally(msgspec.Struct, frozen=True):
     right: int
 
 
+class MoveTally(msgspec.Struct, frozen=True):
+    """What was moved for a region of a plan, by the region's place or module and offset.
+
+    Before ``times`` instances an array was not where the region wants it; in all, ``pages`` were moved there.
+    """
+
+    region: str
+    times: int
+    pages: int
+
+
 class RankTally(msgspec.Struct, frozen=True):
     """One rank of a parallel job on this computer: its threads by PU, and its pages, as in the tallies of all."""
 
@@ -96,8 +107,9 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
-    ``teams``: those of the plan's regions. ``ranks``: the ranks of a parallel job that share the mapping. ``forked``:
-    the forked children that had parallel regions; of their pages, those that each shares with no other process.
+    ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
+    that share the mapping. ``forked``: the forked children that had parallel regions; of their pages, those that each
+    shares with no other process.
     """
 
     threads: ThreadTally
@@ -109,6 +121,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     teams: tuple[TeamTally, ...] = ()
     ranks: tuple[RankTally, ...] = ()
     forked: tuple[ForkedTally, ...] = ()
+    moves: tuple[MoveTally, ...] = ()
 
 
 class PlacedRun(msgspec.Struct, frozen=True):
@@ -151,6 +164,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         teams=() if plan is None else _teams(found, plan),
         ranks=tuple(_ranks(found, placement)),
         forked=tuple(_forked(found, allowed, ranks)),
+        moves=() if plan is None else tuple(_moves(found, plan)),
     )
 
 
@@ -204,13 +218,14 @@ def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
     """Return what became of each team of a plan, in all processes; those of regions that never came are all zero."""
     modules = Modules()
     tallies = []
-    for team in plan.teams:
-        seen = [one for one in found.teams if one.key == team.key]
-        place = modules.place(team.module, team.offset)
+    for region in plan.regions:
+        if not region.threads:
+            continue
+        seen = [one for one in found.teams if one.key == region.key]
         tallies.append(
             TeamTally(
-                region=place.text if place.frame.known else f"{Path(team.module).name}+{team.offset:#x}",
-                threads=team.threads,
+                region=_name(region, modules),
+                threads=region.threads,
                 instances=sum(one.instances for one in seen),
                 applied=sum(one.applied for one in seen),
                 looked_at=sum(one.right + one.wrong for one in seen),
@@ -218,6 +233,20 @@ def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
             )
         )
     return tuple(tallies)
+
+
+def _moves(found: PlacementMap, plan: Plan) -> Iterator[MoveTally]:
+    """Return what was moved for each region of a plan that wants arrays which move, in all processes."""
+    modules = Modules()
+    for region in plan.regions:
+        if region.wants:
+            seen = [one for one in found.moves if one.key == region.key]
+            yield MoveTally(_name(region, modules), sum(one.times for one in seen), sum(one.pages for one in seen))
+
+
+def _name(region: PlannedRegion, modules: Modules) -> str:
+    place = modules.place(region.module, region.offset)
+    return place.text if place.frame.known else f"{Path(region.module).name}+{region.offset:#x}"
 
 
 def json_of(record: msgspec.Struct) -> bytes:

@@ -9,6 +9,7 @@ from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
 from numapredict.collect.placing.placed_run_record import (
     ForkedTally,
+    MoveTally,
     ObservedPlacement,
     PageTally,
     RankTally,
@@ -52,6 +53,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
     yield from _ranks_in_words(found.ranks)
     yield from _forked_in_words(found.forked)
     yield from map(_team_in_words, found.teams)
+    yield from map(_moves_in_words, found.moves)
     yield from _unseen_in_words(found)
 
 
@@ -132,6 +134,13 @@ def _team_in_words(found: TeamTally) -> str:
     if found.applied < found.instances:
         text += " (the others kept the program's own: it says, or has just asked, how many there are)"
     return text + f"; {found.right} of {counted(found.looked_at, 'time')} a thread was bound to its PU"
+
+
+def _moves_in_words(found: MoveTally) -> str:
+    head = f"verify: {name_cell(found.region)}: "
+    if not found.times:
+        return head + "what it wants was there whenever it began, or it began in no program that ended normally"
+    return head + f"arrays were moved for it {counted(found.times, 'time')}, {counted(found.pages, 'page')} in all"
 
 
 def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:

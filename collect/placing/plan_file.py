@@ -1,4 +1,4 @@
-"""The plan file: for one program under one mapping, the teams of its regions and the nodes of its pages.
+"""The plan file: for one program under one mapping, the teams of its regions, where its pages go, and when they move.
 
 The contract is native/placement/policy/plan.h; this is its only writer, and reads what decides whether a plan fits.
 """
@@ -16,29 +16,31 @@ from numapredict.collect.source.module_file import build_id_of
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
 
-FIRST_LINE = "numaplace-plan 2"
+FIRST_LINE = "numaplace-plan 3"
 _MOST_LINES, _LONGEST_LINE = 1 << 20, 1 << 14
 _CHUNK_BYTES = 1 << 20
 _NO_PAGES = PagePlan((), 1, None)
 
 
 @dataclass(frozen=True)
-class RegionTeam:
-    """The team of a region from instance ``first_instance`` on; the region by its key (native/regions/region_file.h).
+class PlannedRegion:
+    """A region with a team of its own, or with arrays that move; by its key (native/regions/region_file.h).
 
-    Thread i runs where thread ``slots[i]`` of the plan's mapping does. ``module`` and ``offset`` are the region's
-    place.
+    From instance ``first_instance`` on thread i runs where thread ``slots[i]`` of the plan's mapping does; without
+    slots it has the mapping's threads. It ``wants`` arrays in the places with these numbers (page_plan.py). ``module``
+    and ``offset`` are the region's place in the program.
     """
 
     key: int
     module: str
     offset: int
-    slots: tuple[int, ...]
+    slots: tuple[int, ...] = ()
     first_instance: int = 2
+    wants: tuple[int, ...] = ()
 
     @property
     def threads(self) -> int:
-        """Return how many threads it has."""
+        """Return how many threads its team has, 0 where that is the mapping's."""
         return len(self.slots)
 
 
@@ -53,7 +55,7 @@ class Plan:
     machine: str
     mapping: str
     modules: tuple[tuple[str, str], ...] = ()
-    teams: tuple[RegionTeam, ...] = ()
+    regions: tuple[PlannedRegion, ...] = ()
     pages: PagePlan = field(default=_NO_PAGES)
 
 
@@ -97,6 +99,7 @@ def read_plan(path: Path) -> Plan:
     modules: list[tuple[str, str]] = []
     regions: list[tuple[int, int, int, int]] = []
     slots: list[list[int]] = []
+    wants: list[list[int]] = []
     for number, line in enumerate(lines, 2):
         word, *rest = line.split(" ")
         try:
@@ -110,6 +113,10 @@ def read_plan(path: Path) -> Plan:
                 key, first, offset, module = rest
                 regions.append((int(key, 16), int(first), int(offset, 16), int(module)))
                 slots.append([])
+                wants.append([])
+            elif word == "want":
+                (place,) = map(int, rest)
+                wants[-1].append(place)
             elif word == "team":
                 start, count, step = map(int, rest)
                 slots[-1] += [start + step * n for n in range(min(count, 1 << 16))]
@@ -119,13 +126,16 @@ def read_plan(path: Path) -> Plan:
             raise InvalidInputError(
                 f"{path}, line {number}: {line[:60]!r} belongs in no plan; make it again"
             ) from error
-    if not mapping or any(module >= len(modules) or module < 0 for *_, module in regions) or not all(slots):
-        raise InvalidInputError(f"{path} is no whole plan: it lacks a mapping, a module or a team; make it again")
-    teams = (
-        RegionTeam(key, modules[module][0], offset, tuple(own), first)
-        for (key, first, offset, module), own in zip(regions, slots, strict=True)
+    is_whole = all(own or its for own, its in zip(slots, wants, strict=True))
+    if not mapping or any(module >= len(modules) or module < 0 for *_, module in regions) or not is_whole:
+        raise InvalidInputError(
+            f"{path} is no whole plan: it lacks a mapping, a module, or a region's team or wants; make it again"
+        )
+    planned = (
+        PlannedRegion(key, modules[module][0], offset, tuple(own), first, tuple(its))
+        for (key, first, offset, module), own, its in zip(regions, slots, wants, strict=True)
     )
-    return Plan(fingerprint, machine, mapping, tuple(modules), tuple(teams))
+    return Plan(fingerprint, machine, mapping, tuple(modules), tuple(planned))
 
 
 def check_fits(plan: Plan, path: Path, topology: Topology) -> None:
@@ -160,8 +170,11 @@ def _head(path: Path) -> Iterator[str]:
             f"cannot read the plan {path}: {error.strerror or error}; name a file that `numapredict regions --plan` "
             "or `numapredict variables --plan` wrote"
         ) from error
-    if first == b"numaplace-plan 1\n":
-        raise InvalidInputError(f"{path} is a plan of version 1, which this version does not read; make it again")
+    if first in {b"numaplace-plan 1\n", b"numaplace-plan 2\n"}:
+        version = first.split()[1].decode()
+        raise InvalidInputError(
+            f"{path} is a plan of version {version}, which this version does not read; make it again"
+        )
     if first != FIRST_LINE.encode() + b"\n":
         raise InvalidInputError(
             f"{path} is no plan; name a file that `numapredict regions --plan` or `numapredict variables --plan` wrote"
@@ -176,15 +189,19 @@ def _lines(plan: Plan) -> Iterator[str]:
     for path, build in plan.modules:
         yield f"module {build} {quote(os.fsencode(path))}"
     numbers = {path: number for number, (path, _) in enumerate(plan.modules)}
-    for team in plan.teams:
-        yield f"region {team.key:016x} {team.first_instance} {team.offset:x} {numbers[team.module]}"
-        for first, count, step in _rows(team.slots):
+    for region in plan.regions:
+        yield f"region {region.key:016x} {region.first_instance} {region.offset:x} {numbers[region.module]}"
+        for first, count, step in _rows(region.slots):
             yield f"team {first} {count} {step}"
+        yield from (f"want {place}" for place in region.wants)
     for planned in plan.pages.ranges:
         known = planned.range
         yield f"range {known.kind} {known.site:016x} {known.slot} {known.order} {known.pages}"
-        for first, count, node in planned.runs:
-            yield f"run {first} {count} {node}"
+        for place, runs in planned.places or ((None, planned.runs),):
+            if place is not None:
+                yield f"place {place}"
+            for first, count, node in runs:
+                yield f"run {first} {count} {node}"
 
 
 def _rows(slots: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:

@@ -6,7 +6,7 @@
  * numbers are in the byte order of the computer, on which both processes run. The library asks about an
  * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
  * job says, sends the outcome, and waits for the next answer. When the program ends it tells what became of
- * each such region's classes of durations.
+ * each such region's classes of durations, and in which order regions came (order.h).
  */
 #ifndef NUMACAPTURE_EXCHANGE_H
 #define NUMACAPTURE_EXCHANGE_H

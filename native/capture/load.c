@@ -6,6 +6,7 @@
 #include "../regions/regions.h"
 #include "connection.h"
 #include "durations.h"
+#include "order.h"
 #include "replay.h"
 #include "thread_data.h"
 
@@ -34,6 +35,7 @@ struct seen {
     uint32_t team, tries, passed;
     uint32_t classes; /* of durations that were replayed */
     uint32_t after;   /* captures of all regions when it last ended */
+    uint32_t order;   /* order.c: the region's number there */
     uint64_t instances, key;
 };
 
@@ -121,6 +123,8 @@ static void begin(struct region_call *call) {
         return;
     region_identify(call);
     struct seen *s = connection_is_open() && call->region ? seen_of(call->function) : NULL;
+    if (s)
+        order_note(&s->order, call->region->key);
     if (s && call->again && is_worth_it(s) && !atomic_flag_test_and_set(&capturing)) {
         const uint64_t before = now_ns();
         capture(call, s);
@@ -171,7 +175,7 @@ __attribute__((constructor)) static void load(void) {
         region_clock_open_at(connection_report());
 }
 
-/* How the durations of a region with replays turned out. */
+/* How the durations of a region with replays turned out, and in which order all came. */
 __attribute__((destructor)) static void tell(void) {
     static struct job job;
     if (!connection_is_open() || owner != getpid() || atomic_flag_test_and_set(&capturing))
@@ -183,4 +187,5 @@ __attribute__((destructor)) static void tell(void) {
         question.ended = 1;
         connection_ask(&question, sizeof question, &job);
     }
+    order_tell();
 }

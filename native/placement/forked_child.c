@@ -4,6 +4,7 @@
 
 #include "../regions/export.h"
 #include "../regions/region_clock.h"
+#include "policy/places.h"
 #include "policy/verify.h"
 #include "process/next_call.h"
 #include "process/settings.h"
@@ -51,6 +52,7 @@ void forked_child_begin(void) {
     settings_remember_files();
     verify_child(parent);
     teams_after_fork();
+    places_after_fork();
     atomic_store(&had_region, true);
 }
 
@@ -67,7 +69,7 @@ static void tell(void) {
     if (withdrawn() || !has_room())
         return;
     protection_open_all();
-    verify_all(teams_for_each);
+    verify_all(teams_for_each, places_for_each);
 }
 
 __attribute__((noreturn)) static void leave(int code) {

@@ -14,6 +14,7 @@
 #include "memory/statics.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
+#include "policy/places.h"
 #include "policy/plan.h"
 #include "policy/verify.h"
 #include "process/loaded_module.h"
@@ -60,6 +61,8 @@ static atomic_bool asleep;
 
 static void range_added(struct range *range) {
     pages_range_added(range);
+    if (places_exist())
+        places_range_added(range);
     next_touch_range_added(range);
     profile_range_added(range);
 }
@@ -140,6 +143,8 @@ static void begin(struct region_call *call) {
     if (teams_exist())
         teams_choose(call);
     pages_region_begin();
+    if (places_exist() && call->region)
+        places_region_begin(call->region);
     next_touch_region_begin(call);
     profile_region_begin(call);
     region_clock_begin(call);
@@ -244,8 +249,10 @@ __attribute__((constructor)) static void load(void) {
     huge_prepare();
     mapping_budget_prepare();
     threads_prepare();
-    if (s->plan && plan_load(s->plan, s->slots))
+    if (s->plan && plan_load(s->plan, s->slots)) {
         teams_prepare();
+        places_prepare();
+    }
     if (!s->adapt)
         pages_prepare();
     if (!parallel) { /* programs that it starts must not share one PU */
@@ -270,7 +277,7 @@ __attribute__((destructor)) static void unload(void) {
     if (!settings() || withdrawn())
         return;
     protection_open_all();
-    verify_all(teams_for_each);
+    verify_all(teams_for_each, places_for_each);
     profile_write();
     if (settings()->adapt && !slot_owner_is_other())
         adapting_write();

@@ -4,6 +4,7 @@
 
 #include "../regions/region_table.h"
 #include "memory/ranges.h"
+#include "policy/places.h"
 #include "policy/verify.h"
 #include "process/program.h"
 #include "process/settings.h"
@@ -59,7 +60,7 @@ void withdraw(void) {
         return;
     const int before = errno;
     if (!slot_owner_is_other()) {
-        verify_all(teams_for_each);
+        verify_all(teams_for_each, places_for_each);
         profile_withdraw();
         settings_forget_files();
         let_go_of_memory();

@@ -1,12 +1,15 @@
 """One plan for the whole application: the mapping that it starts under, a team for each region, pages for each array.
 
 By the times of its regions under each mapping that they were replayed under (ICS'19, sec. 3.4 and 4.6). Threads are
-free a region; pages are in one place, for all that a region uses. Pure.
+free a region; pages are in one place for all that a region uses, and move between regions where that pays. Pure.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import Mapping as ThreadsAndPages
@@ -16,9 +19,12 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
 from numapredict.collect.space import canonical, placement_if_any
 from numapredict.collect.topology import Topology
+from numapredict.predictor.regions.chosen_plan import ApplicationPlan, ChosenRegion, Conflict, Moved
 from numapredict.predictor.regions.joint_choice import Choices, Option, Problem, choose
+from numapredict.predictor.regions.page_moves import MARGIN, move_seconds
+from numapredict.predictor.regions.region_order import Order, follows, renumbered
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
-from numapredict.predictor.regions.team_changes import Team, change_seconds, follow_counts
+from numapredict.predictor.regions.team_changes import Team, change_seconds
 
 WORTH = 1.02
 """Smaller differences between two ways to run a region are no conflict."""
@@ -29,6 +35,8 @@ AT_HOME = ("first-touch", "locality")
 _REST = 0
 """The array that stands for all memory of which nothing else is known."""
 
+_Float = npt.NDArray[np.float64]
+
 Pages = tuple[PagePolicy, tuple[int, ...]]
 """A page policy and the nodes that it uses, by the operating system; under first touch the program's own."""
 
@@ -37,59 +45,13 @@ Pages = tuple[PagePolicy, tuple[int, ...]]
 class Uses:
     """Which arrays each region uses, by number from 1 on; 0 is all other memory.
 
-    ``names`` are those of the arrays. A region that is not in ``of`` (by its number) uses all.
+    ``names`` are those of the arrays, and ``pages`` how many pages each has. A region that is not in ``of`` (by its
+    number) uses all.
     """
 
     names: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
     of: Mapping[int, frozenset[int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ChosenRegion:
-    """A region's way to run in a plan: as it was replayed under ``mapping``; ``team`` where it is not the plan's."""
-
-    number: int
-    mapping: str
-    speedup: float
-    team: Team | None
-    slots: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """A region that would be ``speedup`` times as fast as in the plan with its arrays on the pages of ``wanted``.
-
-    ``arrays`` are those that are elsewhere, and ``others`` the regions that use these and want them there. That costs
-    ``lost_s`` in the whole run. Each of the ``phases``, at most, in which only this region uses the arrays, they could
-    go there and back.
-    """
-
-    number: int
-    wanted: str
-    speedup: float
-    arrays: tuple[int, ...]
-    others: tuple[int, ...]
-    lost_s: float
-    phases: int
-
-
-@dataclass(frozen=True)
-class ApplicationPlan:
-    """What is chosen: the mapping by its label, each replayed region's way to run, the arrays that go elsewhere.
-
-    ``speedup`` is that of all regions with ``change_s`` seconds for changes of teams; ``one_mapping`` is the best
-    mapping for all regions, of the same times, with ``one_speedup``. ``pages`` has the label of a mapping that says
-    where each array goes, for those that do not go where the plan's mapping puts all memory.
-    """
-
-    mapping: str
-    regions: tuple[ChosenRegion, ...]
-    pages: Mapping[int, str]
-    speedup: float
-    change_s: float
-    one_mapping: str
-    one_speedup: float
-    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +66,10 @@ class _Way:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is to be planned: each replayed region's number, record and ways, and how often all others came."""
+    """What is to be planned: each replayed region's number, record and ways, and how often all others came.
+
+    The ``order`` is that of replayed regions by their places in the tuple; the place after is that of all others.
+    """
 
     regions: tuple[tuple[int, ReplayedRegion, tuple[_Way, ...]], ...]
     rest_s: float
@@ -112,20 +77,51 @@ class _Known:
     facts: TeamFacts
     uses: Uses
     topology: Topology
+    order: Order = None
+    may_move: bool = True
 
     @property
     def whole_s(self) -> float:
         return self.rest_s + sum(region.time_s for _, region, _ in self.regions)
 
+    @property
+    def counts(self) -> list[int]:
+        """Return how often each region came, and last all that were not replayed, if any were not."""
+        return [region.count for _, region, _ in self.regions] + [self.rest_count] * (self.rest_count > 0)
+
 
 @dataclass(frozen=True)
 class _Answer:
+    """The options of all regions under a mapping, and those ``chosen``, which cost ``cost_s`` with moves by MARGIN.
+
+    ``comes`` are of each array how often one region that uses it follows another one.
+    """
+
     base: Placement
     problem: Problem
     chosen: tuple[int, ...]
     ways: tuple[tuple[_Way, ...], ...]
     pages: tuple[Pages, ...]
-    cost_s: float
+    comes: tuple[_Float, ...]
+
+    @property
+    def cost_s(self) -> float:
+        return self.problem.cost_s(self.chosen)
+
+    @property
+    def time_s(self) -> float:
+        """Return how long the regions take, each move counted once."""
+        return self.cost_s - self.move_s * (MARGIN - 1)
+
+    @property
+    def move_s(self) -> float:
+        return self.problem.moved_s(self.chosen) / MARGIN
+
+    def times(self, array: int, chosen: Sequence[int]) -> float:
+        """Return how often an array moves."""
+        options = zip(self.problem.regions, chosen, strict=True)
+        pages = np.array([region.options[number].pages for region, number in options])
+        return float(self.comes[array][pages[:, None] != pages[None, :]].sum())
 
     @property
     def rank(self) -> tuple[float, int]:
@@ -135,19 +131,39 @@ class _Answer:
 
 
 def plan_of_application(
-    regions: Sequence[ReplayedRegion], baseline: str, topology: Topology, facts: TeamFacts, uses: Uses | None = None
+    regions: Sequence[ReplayedRegion],
+    baseline: str,
+    topology: Topology,
+    facts: TeamFacts,
+    uses: Uses | None = None,
+    order: Order = None,
 ) -> ApplicationPlan | None:
     """Return the best plan, None where no region was replayed; it is never worse than the best mapping for all.
 
-    ``baseline`` is the label of the mapping of the run. No region gets more threads than the plan's mapping has, nor
-    PUs that it has not; with a reason in ``facts`` none gets fewer, either.
+    ``baseline`` is the label of the mapping of the run, and ``order`` that of the regions, by number. No region gets
+    more threads than the plan's mapping has, nor PUs that it has not; with a reason in ``facts`` none gets fewer,
+    either.
     """
     known = _known(regions, baseline, topology, facts, uses or Uses())
+    places = {number: place for place, (number, *_) in enumerate(known.regions)}
+    known = replace(known, order=renumbered(order, places, len(known.regions)))
     if not known.regions:
         return None
+    best, one = _best(known, parse_label(baseline))
+    if best is None or one is None:
+        return None
+    plan = _plan(known, best, one)
+    if not plan.moved:
+        return plan
+    still, _ = _best(replace(known, may_move=False), parse_label(baseline))
+    return plan if still is None else replace(plan, move_gain_s=still.time_s - (best.time_s - best.move_s))
+
+
+def _best(known: _Known, baseline: ThreadsAndPages) -> tuple[_Answer | None, tuple[float, str] | None]:
+    """Return the best answer, and the best time without any other team or pages, with its mapping."""
     best: _Answer | None = None
     one: tuple[float, str] | None = None
-    for base, pages in _bases(known, parse_label(baseline)):
+    for base, pages in _bases(known, baseline):
         found = _solved(known, base, pages)
         if found is None:
             continue
@@ -156,9 +172,7 @@ def plan_of_application(
             best = answer
         if uniform_s is not None and (one is None or uniform_s < one[0] * (1 - 1e-9)):
             one = uniform_s, base.mapping.label
-    if best is None or one is None:
-        return None
-    return _plan(known, best, one)
+    return best, one
 
 
 def believed(gain: Gain) -> float:
@@ -251,17 +265,24 @@ def _solved(known: _Known, base: Placement, rest: Pages) -> tuple[_Answer, float
         )
         for (number, region, _), each in zip(known.regions, ways, strict=True)
     ]
-    counts = [region.count for _, region, _ in known.regions]
     if known.rest_count:
         choices.append(Choices(frozenset(), (Option(0, 0, known.rest_s),)))
-        counts.append(known.rest_count)
+    uses = [each.arrays for each in choices]
+    users = [frozenset(n for n, used in enumerate(uses) if array in used) for array in range(len(arrays))]
+    by_users = {each: follows(known.order, known.counts, each) for each in set(users)}
+    comes = tuple(by_users[each] for each in users)
+    moves_s = MARGIN * move_seconds((0, *known.uses.pages), comes)
+    if not known.may_move:
+        together = np.array([[bool(one & other) for other in uses] for one in uses])
+        moves_s = np.where(together, np.inf, 0.0)
     change_s = change_seconds(teams, keeps_threads=known.facts.keeps_threads)
-    problem = Problem(tuple(choices), arrays, change_s, follow_counts(counts))
+    team_follows = follows(known.order, known.counts, range(len(choices)))
+    problem = Problem(tuple(choices), arrays, change_s, team_follows, moves_s)
     uniform = _uniform(problem)
     chosen = choose(problem, [] if uniform is None else [uniform])
     if chosen is None:
         return None
-    answer = _Answer(base, problem, chosen, ways, pages, problem.cost_s(chosen))
+    answer = _Answer(base, problem, chosen, ways, pages, comes)
     return answer, None if uniform is None else problem.cost_s(uniform)
 
 
@@ -294,26 +315,40 @@ def _plan(known: _Known, best: _Answer, one: tuple[float, str]) -> ApplicationPl
         regions.append(
             ChosenRegion(number, way.mapping.label, way.speedup, way.team if other else None, slots if other else ())
         )
-    placed = best.problem.pages_of(best.chosen) or {}
+    placed = best.problem.pages_of(best.chosen)
     labels = {way.pages: way.mapping.label for ways in best.ways for way in ways}
+    names = [best.base.mapping.label, *(labels[pages] for pages in best.pages[1:])]
     work_s = sum(region.time_s / way.speedup for (_, region, _), way in zip(known.regions, picked, strict=True))
     rest_s = known.rest_s if known.rest_count else 0.0
     return ApplicationPlan(
         mapping=best.base.mapping.label,
         regions=tuple(regions),
-        pages={array: labels[best.pages[at]] for array, at in sorted(placed.items()) if array != _REST and at != 0},
-        speedup=known.whole_s / best.cost_s if best.cost_s > 0 else 1.0,
-        change_s=max(best.cost_s - work_s - rest_s, 0.0),
+        pages={array: names[at] for array, wanted in sorted(placed.items()) if len(wanted) == 1 for at in wanted if at},
+        speedup=known.whole_s / best.time_s if best.time_s > 0 else 1.0,
+        change_s=max(best.time_s - best.move_s - work_s - rest_s, 0.0),
         one_mapping=one[1],
         one_speedup=known.whole_s / one[0] if one[0] > 0 else 1.0,
         conflicts=tuple(_conflicts(known, best, picked)),
+        moved=tuple(_moved(known, best, array, names) for array, wanted in sorted(placed.items()) if len(wanted) > 1),
+        move_s=best.move_s,
     )
+
+
+def _moved(known: _Known, best: _Answer, array: int, names: Sequence[str]) -> Moved:
+    """Return where regions want an array; it starts where the first of them does, the one with most time."""
+    wanted = {
+        number: region.options[at].pages
+        for (number, _, _), region, at in zip(known.regions, best.problem.regions, best.chosen, strict=False)
+        if array in region.arrays
+    }
+    places = list(dict.fromkeys(wanted.values()))
+    of = {number: places.index(pages) for number, pages in wanted.items()}
+    return Moved(array, tuple(names[pages] for pages in places), of, best.times(array, best.chosen))
 
 
 def _conflicts(known: _Known, best: _Answer, picked: Sequence[_Way]) -> Iterator[Conflict]:
     """Return the regions that would gain from other pages, and who keeps these where they are."""
     uses = [region.arrays for region in best.problem.regions]
-    whole = sum(region.count for _, region, _ in known.regions) + known.rest_count
     for at, ((number, region, _), way) in enumerate(zip(known.regions, picked, strict=True)):
         wanted = max(best.ways[at], key=lambda each: each.speedup)
         if wanted.pages == way.pages or wanted.speedup < WORTH * way.speedup:
@@ -326,5 +361,11 @@ def _conflicts(known: _Known, best: _Answer, picked: Sequence[_Way]) -> Iterator
         shared = frozenset().union(*(uses[other] for other in range(len(picked)) if other != at)) & uses[at]
         arrays = tuple(sorted(shared - {_REST}))
         lost_s = region.time_s / way.speedup - region.time_s / wanted.speedup
-        phases = max(min(region.count, whole - region.count), 1)
-        yield Conflict(number, wanted.mapping.label, wanted.speedup / way.speedup, arrays, others, lost_s, phases)
+        found = Conflict(number, wanted.mapping.label, wanted.speedup / way.speedup, arrays, others, lost_s)
+        instead = (*best.chosen[:at], best.ways[at].index(wanted), *best.chosen[at + 1 :])
+        if best.problem.is_possible(instead):
+            more_s = best.problem.moved_s(instead) / MARGIN - best.move_s
+            cost_s = best.problem.cost_s(instead) - best.cost_s + lost_s - (MARGIN - 1) * more_s
+            times = max((best.times(array, instead) - best.times(array, best.chosen) for array in arrays), default=0.0)
+            found = replace(found, times=times, cost_s=cost_s)
+        yield found

@@ -29,12 +29,12 @@ from numapredict.collect.terminal.command import Command
 @click.option(
     "--plan",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a plan for `run --plan`: threads region by region, pages in one place.",
+    help="Write a plan for `run --plan`: threads region by region, pages in one place, or moved where that pays.",
 )
 @click.option(
     "--profile",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --plan: the profile of an earlier run (`run --profile`), to place pages array by array.",
+    help="With --plan: the profile of an earlier run (`run --profile`), to place and move pages array by array.",
 )
 @click.option(
     "--smaller-teams",

@@ -1,20 +1,17 @@
-"""A conflict over pages in words: which regions, which arrays, and whether moving them in each phase would pay."""
+"""A conflict over pages in words: which regions, which arrays, and why they do not move."""
 
 from collections.abc import Sequence
 
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import seconds_in_words
-from numapredict.predictor.regions.application_plan import Conflict
-
-MOVE_S = 4e-6
-"""A page's move: what its copy costs in a replay."""
+from numapredict.predictor.regions.chosen_plan import Conflict
+from numapredict.predictor.regions.page_moves import MARGIN
 
 
-def conflict_in_words(conflict: Conflict, regions: Sequence[str], arrays: Sequence[str], pages: int) -> str:
-    """Return what a region would gain, who keeps its data elsewhere, and whether moving these ``pages`` would pay.
+def conflict_in_words(conflict: Conflict, regions: Sequence[str], arrays: Sequence[str]) -> str:
+    """Return what a region would gain, who keeps its data elsewhere, and what it would cost to move them.
 
     ``regions`` and ``arrays`` are names, by number, those of the arrays from 1 on; none where no profile was given.
-    Moving pays where it gains more than twice its cost.
     """
     wanted = ", ".join(arrays[array - 1] for array in conflict.arrays) or "its data"
     others = ", ".join(regions[other] for other in conflict.others)
@@ -25,11 +22,10 @@ def conflict_in_words(conflict: Conflict, regions: Sequence[str], arrays: Sequen
     )
     if not arrays:
         return f"{text}; with --profile the plan could place array by array"
-    if not pages:
-        return text
-    moves_s = 2 * pages * conflict.phases * MOVE_S
-    pays = "would pay, but no plan moves pages" if conflict.lost_s > 2 * moves_s else "would not pay"
+    if conflict.cost_s is None:
+        return f"{text}; not all that it uses can be moved"
+    cost, lost = seconds_in_words(conflict.cost_s), seconds_in_words(conflict.lost_s)
     return (
-        f"{text}; to move them for it, {counted(conflict.phases, 'time')} there and back at most, {pays}: "
-        f"{seconds_in_words(moves_s)} for {seconds_in_words(conflict.lost_s)}"
+        f"{text}; to move them for it, {counted(round(conflict.times), 'time')}, would not pay: it takes {cost} for "
+        f"{lost}, and should gain {MARGIN:g} times what it costs"
     )

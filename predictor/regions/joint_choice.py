@@ -1,12 +1,12 @@
 """Choose the team of each region and the pages of each array together: what they take, and what changes between cost.
 
 ICS'19 (sec. 3.4) gives each codelet its best mapping; in a whole program regions share their data, and a change of the
-team costs time. Times are in seconds and of the whole run. Pure.
+team, or a move of what they share, costs time. Times are in seconds and of the whole run. Pure.
 """
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 MOST_PAIRS = 3000
-"""Pairs of teams of two regions: with more of them the search alternates."""
+"""Pairs of teams, or of pages, of two regions: with more of them the search alternates."""
 
 _Float = npt.NDArray[np.float64]
 
@@ -42,33 +42,39 @@ class Problem:
     """Regions, and what may become of each array: numbers of pages.
 
     ``change_s[t, u]`` is what it costs to go from team t to team u, ``follows[r, s]`` how often region s comes right
-    after region r.
+    after region r. ``moves_s[r, s]`` is what it costs in all that their common arrays move before region s because r,
+    which had them before, has other pages; infinite where they cannot.
     """
 
     regions: tuple[Choices, ...]
     arrays: tuple[frozenset[int], ...]
     change_s: _Float
     follows: _Float
+    moves_s: _Float
 
     def cost_s(self, chosen: Sequence[int]) -> float:
-        """Return the time of all regions with these options, changes of teams included."""
+        """Return the time of all regions with these options, with changes of teams and moves of pages."""
         picked = [region.options[number] for region, number in zip(self.regions, chosen, strict=True)]
         teams = np.array([option.team for option in picked], dtype=np.int64)
         changes = float((self.follows * self.change_s[np.ix_(teams, teams)]).sum()) if picked else 0.0
-        return sum(option.time_s for option in picked) + changes
+        return sum(option.time_s for option in picked) + changes + self.moved_s(chosen)
+
+    def moved_s(self, chosen: Sequence[int]) -> float:
+        """Return what moves of pages cost with these options."""
+        pages = np.array([region.options[number].pages for region, number in zip(self.regions, chosen, strict=True)])
+        return float(self.moves_s[pages[:, None] != pages[None, :]].sum())
 
     def is_possible(self, chosen: Sequence[int]) -> bool:
-        """Return whether no two regions want different pages for one array, and each array may have its pages."""
-        return self.pages_of(chosen) is not None
+        """Return whether each array may have the pages that regions want, and may move where these are not the same."""
+        wanted = self.pages_of(chosen)
+        return all(pages <= self.arrays[array] for array, pages in wanted.items()) and self.moved_s(chosen) < math.inf
 
-    def pages_of(self, chosen: Sequence[int]) -> dict[int, int] | None:
-        """Return the pages of each array that a region uses, or None where that cannot be."""
-        pages: dict[int, int] = {}
+    def pages_of(self, chosen: Sequence[int]) -> dict[int, frozenset[int]]:
+        """Return all pages on which regions want each array that one uses."""
+        pages: dict[int, frozenset[int]] = {}
         for region, number in zip(self.regions, chosen, strict=True):
-            wanted = region.options[number].pages
             for array in region.arrays:
-                if pages.setdefault(array, wanted) != wanted or wanted not in self.arrays[array]:
-                    return None
+                pages[array] = pages.get(array, frozenset()) | {region.options[number].pages}
         return pages
 
 
@@ -79,7 +85,9 @@ def choose(problem: Problem, starts: Sequence[Sequence[int]] = ()) -> tuple[int,
     """
     known = [tuple(start) for start in starts if problem.is_possible(start)]
     teams = [len({option.team for option in region.options}) for region in problem.regions]
-    pairs = sum(a * b for a, b in itertools.combinations(teams, 2))
+    moved = np.triu(problem.moves_s + problem.moves_s.T, 1) > 0
+    placements = len({option.pages for region in problem.regions for option in region.options})
+    pairs = sum(a * b for a, b in itertools.combinations(teams, 2)) + int(moved.sum()) * placements
     if pairs <= MOST_PAIRS:
         found = _exactly(problem)
         known += [] if found is None else [found]
@@ -91,8 +99,9 @@ def choose(problem: Problem, starts: Sequence[Sequence[int]] = ()) -> tuple[int,
 def _exactly(problem: Problem) -> tuple[int, ...] | None:
     """Solve it as a mixed-integer linear program.
 
-    One variable an option, one a page placement of an array, and one for each pair of teams of two regions between
-    which a change costs something: it is at least 1 where both are chosen.
+    One variable an option, one for each pair of teams of two regions between which a change costs something, which is
+    at least 1 where both are chosen, and one for each two regions between which moves do: at least 1 where they have
+    other pages.
     """
     first = np.concatenate(([0], np.cumsum([len(region.options) for region in problem.regions]))).astype(int)
     costs = [option.time_s for region in problem.regions for option in region.options]
@@ -107,24 +116,25 @@ def _exactly(problem: Problem) -> tuple[int, ...] | None:
 
     for number, region in enumerate(problem.regions):
         require({int(first[number]) + at: 1.0 for at in range(len(region.options))}, 1, 1)
-    place: dict[tuple[int, int], int] = {}
-    for array, allowed in enumerate(problem.arrays):
-        for pages in sorted(allowed):
-            place[array, pages] = len(costs)
-            costs.append(0.0)
-        require({place[array, pages]: 1.0 for pages in allowed}, 0, 1)
     for number, region in enumerate(problem.regions):
         for at, option in enumerate(region.options):
-            column = int(first[number]) + at
-            for array in region.arrays:
-                if (array, option.pages) in place:
-                    require({column: 1.0, place[array, option.pages]: -1.0}, -math.inf, 0)
-                else:
-                    require({column: 1.0}, 0, 0)
+            if any(option.pages not in problem.arrays[array] for array in region.arrays):
+                require({int(first[number]) + at: 1.0}, 0, 0)
     whole = len(costs)
+    # More than anything costs where nothing moves is as good as any more, and other costs stay in sight beside it.
+    most_s = sum(max(option.time_s for option in region.options) for region in problem.regions)
+    most_s += float((problem.follows * problem.change_s.max(initial=0.0)).sum())
     for one, other in itertools.combinations(range(len(problem.regions)), 2):
-        for team, columns in _by_team(problem, one, first).items():
-            for its, others in _by_team(problem, other, first).items():
+        move_s = float(problem.moves_s[one, other] + problem.moves_s[other, one])
+        if move_s > 0:
+            its_columns = _columns(problem, other, first, lambda option: option.pages)
+            moved = {len(costs): -1.0} if move_s < math.inf else {}
+            for pages, columns in _columns(problem, one, first, lambda option: option.pages).items():
+                without = dict.fromkeys(its_columns.get(pages, ()), -1.0)
+                require({**dict.fromkeys(columns, 1.0), **without, **moved}, -math.inf, 0)
+            costs += [min(move_s, most_s)] if moved else []
+        for team, columns in _columns(problem, one, first, lambda option: option.team).items():
+            for its, others in _columns(problem, other, first, lambda option: option.team).items():
                 cost_s = float(
                     problem.follows[one, other] * problem.change_s[team, its]
                     + problem.follows[other, one] * problem.change_s[its, team]
@@ -135,10 +145,13 @@ def _exactly(problem: Problem) -> tuple[int, ...] | None:
     return _solved(problem, (np.array(costs), whole, first), (rows, np.array(lower), np.array(upper)))
 
 
-def _by_team(problem: Problem, region: int, first: npt.NDArray[np.int64]) -> dict[int, list[int]]:
+def _columns(
+    problem: Problem, region: int, first: npt.NDArray[np.int64], of: Callable[[Option], int]
+) -> dict[int, list[int]]:
+    """Return the columns of a region's options by team, or by pages."""
     columns: dict[int, list[int]] = {}
     for at, option in enumerate(problem.regions[region].options):
-        columns.setdefault(option.team, []).append(int(first[region]) + at)
+        columns.setdefault(of(option), []).append(int(first[region]) + at)
     return columns
 
 

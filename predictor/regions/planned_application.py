@@ -20,13 +20,33 @@ class PlannedArray(msgspec.Struct, frozen=True):
     pages: int
 
 
+class PlannedPlace(msgspec.Struct, frozen=True):
+    """Where ``regions`` want an array that moves: where the mapping ``like`` puts pages."""
+
+    like: str
+    regions: tuple[str, ...]
+
+
+class PlannedMove(msgspec.Struct, frozen=True):
+    """An array whose ``pages`` move whenever regions that want it in another place follow, ``times`` in the run.
+
+    It starts in the first of the ``places``.
+    """
+
+    name: str
+    pages: int
+    times: float
+    places: tuple[PlannedPlace, ...]
+
+
 class PlannedApplication(msgspec.Struct, frozen=True):
     """A plan that was written to ``path`` for `run --plan`, under ``mapping``.
 
     By the replays, all regions are ``speedup`` times as fast with it, ``one_speedup`` times under ``one_mapping``, the
     best mapping for all, and at most ``bound`` times, each under its own best mapping. ``change_share`` is the share of
     their time in the plan that changes of teams cost. ``conflicts`` say which regions want the same data elsewhere.
-    ``teams_stay`` says why no team is smaller than the mapping's, empty where some may be.
+    ``teams_stay`` says why no team is smaller than the mapping's, empty where some may be. ``moves`` are the arrays
+    that move: they cost ``move_s`` seconds of the run, and gain ``move_gain_s`` over the best plan that moves none.
     """
 
     path: str
@@ -40,3 +60,6 @@ class PlannedApplication(msgspec.Struct, frozen=True):
     arrays: tuple[PlannedArray, ...]
     conflicts: tuple[str, ...]
     teams_stay: str = ""
+    moves: tuple[PlannedMove, ...] = ()
+    move_s: float = 0.0
+    move_gain_s: float = 0.0

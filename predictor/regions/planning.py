@@ -1,23 +1,33 @@
 """Makes the plan of a run whose regions were replayed, and writes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.capturing.order import Succession, order_of
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import team_facts
-from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of
-from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, plan_text
-from numapredict.collect.placing.profile_file import Profile, ProfiledRange, read_profile
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, plan_of
+from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, plan_text
+from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.run_file import put
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.topology import Topology
-from numapredict.predictor.regions.application_plan import AT_HOME, ApplicationPlan, Uses, plan_of_application
+from numapredict.predictor.regions.application_plan import AT_HOME, Uses, plan_of_application
+from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.conflict_text import conflict_in_words
-from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedArray, PlannedTeam
+from numapredict.predictor.regions.planned_application import (
+    PlannedApplication,
+    PlannedArray,
+    PlannedMove,
+    PlannedPlace,
+    PlannedTeam,
+)
 from numapredict.predictor.regions.region_arrays import placeable, uses_of
+from numapredict.predictor.regions.region_order import OTHER, Order, renumbered
 from numapredict.predictor.regions.regions_text import region_name
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.grouping import Found, found_in
@@ -48,40 +58,89 @@ class _Data(msgspec.Struct, frozen=True):
     uses: Uses = Uses()
 
 
+@dataclass(frozen=True)
+class _PlannedPages:
+    """Plans of the pages of arrays, by number: those that stay ``alone`` elsewhere, and those that move.
+
+    ``wants`` are the numbers of the places that each region wants.
+    """
+
+    alone: Mapping[int, PagePlan]
+    moves: Mapping[int, PagePlan]
+    wants: Mapping[int, Set[int]]
+
+    @property
+    def whole(self) -> PagePlan:
+        return joined([*self.alone.values(), *self.moves.values()])
+
+
 def planned(
     answer: ReplayedRegions,
     wish: Wish,
     executable: str,
     keys: Mapping[tuple[str, int], int],
     topology: Topology,
+    told: Sequence[Succession] = (),
 ) -> tuple[PlannedApplication | None, tuple[str, ...]]:
     """Write the plan and return it, None where none is worth it, and remarks.
 
-    ``keys`` are those of the replayed regions, by module and offset. Raises the errors of run_file and of a profile
-    that cannot be read.
+    ``keys`` are those of the replayed regions, by module and offset, and ``told`` is what the run's processes told of
+    the order of all. Raises the errors of run_file and of a profile that cannot be read.
     """
     files = [str(Path(executable).absolute()), *(region.module for region in answer.regions if region.gains)]
     known = team_facts(files)
     # That libgomp loses thread-local data is sure, and no wish changes it.
     facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
     data = _data(wish.profile, answer)
-    found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses)
+    order = _order(answer, keys, told)
+    found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses, order)
     notes = _few_samples(data, answer, wish)
     if found is None or found.speedup < WORTH:
         why = f": {facts.reason}, so that no team may become smaller" if facts.reason else ""
         return None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes)
-    base = resolve(parse_label(found.mapping), topology)
-    pages = _pages(found, data, base)
-    modules = builds_of([*files, *(known.module for plan in pages.values() for known in _ranges(plan))])
-    teams = []
-    for one in found.regions:
-        region = answer.regions[one.number]
-        if one.team is not None:
-            teams.append(RegionTeam(keys[region.module, region.offset], region.module, region.offset, one.slots))
-    whole = joined(list(pages.values()))
-    text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, tuple(teams), whole))
+    if order is None and (found.moved or found.conflicts) and data.arrays:
+        notes = (*notes, "in which order regions come is not known: moves of pages are counted as often as may be")
+    pages = _planned_pages(found, data, resolve(parse_label(found.mapping), topology))
+    modules = builds_of([*files, *(each.range.module for each in pages.whole.ranges)])
+    regions = _regions(found, answer, keys, pages)
+    text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, regions, pages.whole))
     put(wish.path, PLAN, text.encode("ascii"))
-    return _record(found, answer, wish.path, facts.reason, _placed(found, data, pages), data), notes
+    return _record(found, answer, wish.path, facts.reason, pages, data), notes
+
+
+def _order(answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], told: Sequence[Succession]) -> Order:
+    """Return the order of the answer's regions, by number; of those that were not replayed no key is known."""
+    places = [(region.module, region.offset) for region in answer.regions]
+    return renumbered(order_of(told), {keys[place]: n for n, place in enumerate(places) if place in keys}, OTHER)
+
+
+def _planned_pages(found: ApplicationPlan, data: _Data, base: Placement) -> _PlannedPages:
+    """Return the pages of each array that is not where the plan's mapping puts all memory, or not only there."""
+    alone = {array: _plan_like(label, array, data, base) for array, label in found.pages.items()}
+    numbers: dict[tuple[object, int], int] = {}
+    moves, wants = dict[int, PagePlan](), dict[int, set[int]]()
+    for one in found.moved:
+        # Arrays that all regions want in the same places have the same numbers: they move together.
+        alike = one.places, tuple(one.of.items())
+        own = [numbers.setdefault((alike, at), len(numbers)) for at in range(len(one.places))]
+        plans = [_plan_like(label, one.array, data, base) for label in one.places]
+        moves[one.array] = moving(list(zip(own, plans, strict=True)))
+        for region, at in one.of.items():
+            wants.setdefault(region, set()).add(own[at])
+    return _PlannedPages(alone, moves, wants)
+
+
+def _regions(
+    found: ApplicationPlan, answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], pages: _PlannedPages
+) -> tuple[PlannedRegion, ...]:
+    """Return the regions that have a team of their own or want an array that moves."""
+    planned = []
+    for one in found.regions:
+        region, wants = answer.regions[one.number], tuple(sorted(pages.wants.get(one.number, ())))
+        if one.team is not None or wants:
+            key = keys[region.module, region.offset]
+            planned.append(PlannedRegion(key, region.module, region.offset, one.slots, wants=wants))
+    return tuple(planned)
 
 
 def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
@@ -107,31 +166,27 @@ def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str,
     )
 
 
-def _pages(found: ApplicationPlan, data: _Data, base: Placement) -> dict[int, PagePlan]:
-    """Return where the pages of each array go that is not where the plan's mapping puts all memory."""
-    plans = {}
-    for array, label in found.pages.items():
-        like, mapping = parse_label(label), base.mapping
-        nodes = mapping.thread_nodes if like.page_policy in AT_HOME else like.page_nodes
-        there = resolve(mapping.replaced(page_policy=like.page_policy, page_nodes=nodes), base.topology)
-        if data.profile is not None:
-            plans[array] = plan_of(data.profile, there, data.arrays[array - 1].ranges)
-    return plans
+def _plan_like(label: str, array: int, data: _Data, base: Placement) -> PagePlan:
+    """Return where the pages of an array go that are placed as under another mapping."""
+    like, mapping = parse_label(label), base.mapping
+    nodes = mapping.thread_nodes if like.page_policy in AT_HOME else like.page_nodes
+    there = resolve(mapping.replaced(page_policy=like.page_policy, page_nodes=nodes), base.topology)
+    if data.profile is None:
+        raise ValueError("arrays are only known by a profile")
+    return plan_of(data.profile, there, data.arrays[array - 1].ranges)
 
 
-def _ranges(plan: PagePlan) -> list[ProfiledRange]:
-    return [each.range for each in plan.ranges]
+def _pages_of(plan: PagePlan) -> int:
+    return sum(each.range.pages for each in plan.ranges)
 
 
-def _pages_of(arrays: Sequence[int], data: _Data) -> int:
-    return sum(known.pages for array in arrays for known in data.arrays[array - 1].ranges)
-
-
-def _placed(found: ApplicationPlan, data: _Data, pages: Mapping[int, PagePlan]) -> tuple[PlannedArray, ...]:
-    return tuple(
-        PlannedArray(data.uses.names[array - 1], found.pages[array], sum(one.pages for one in _ranges(plan)))
-        for array, plan in pages.items()
-    )
+def _moves(found: ApplicationPlan, data: _Data, pages: _PlannedPages, called: Sequence[str]) -> Iterator[PlannedMove]:
+    for one in found.moved:
+        places = tuple(
+            PlannedPlace(label, tuple(called[number] for number, its in one.of.items() if its == at))
+            for at, label in enumerate(one.places)
+        )
+        yield PlannedMove(data.uses.names[one.array - 1], _pages_of(pages.moves[one.array]), one.times, places)
 
 
 def _record(
@@ -139,7 +194,7 @@ def _record(
     answer: ReplayedRegions,
     path: Path,
     teams_stay: str,
-    arrays: tuple[PlannedArray, ...],
+    pages: _PlannedPages,
     data: _Data,
 ) -> PlannedApplication:
     plan_s = answer.region_time_s / found.speedup if found.speedup else 0.0
@@ -157,9 +212,13 @@ def _record(
             for one in found.regions
             if one.team is not None
         ),
-        arrays=arrays,
-        conflicts=tuple(
-            conflict_in_words(one, called, data.uses.names, _pages_of(one.arrays, data)) for one in found.conflicts
+        arrays=tuple(
+            PlannedArray(data.uses.names[array - 1], found.pages[array], _pages_of(plan))
+            for array, plan in pages.alone.items()
         ),
+        conflicts=tuple(conflict_in_words(one, called, data.uses.names) for one in found.conflicts),
         teams_stay=teams_stay,
+        moves=tuple(_moves(found, data, pages, called)),
+        move_s=found.move_s,
+        move_gain_s=found.move_gain_s,
     )

@@ -44,7 +44,7 @@ def uses_of(
         shares = weights / weights.sum()
         used = {n + 1 for n in range(len(arrays)) if shares[n] >= LEAST_SHARE}
         of[at] = frozenset(used | ({0} if shares[len(arrays) :].sum() >= LEAST_SHARE else set()))
-    return Uses(names, of)
+    return Uses(names, tuple(sum(known.pages for known in one.ranges) for one in arrays), of)
 
 
 def _key(known: object) -> tuple[object, ...]:

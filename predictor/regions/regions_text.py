@@ -142,13 +142,26 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
         yield f"  - {team.region}: {counted(team.threads, 'thread')} as under {team.mapping}, {team.speedup:.2f}x"
     for array in plan.arrays:
         yield f"  - {name_cell(array.name)}: {counted(array.pages, 'page')} as under {array.like}"
-    notes = list(plan.conflicts)
+    notes = [*move_lines(plan), *plan.conflicts]
     if plan.change_share >= _SEEN:
         notes.append(f"changes of teams between regions take {plan.change_share:.0%} of their time, at most")
     if plan.teams_stay:
         notes.append(f"no team is smaller than the others: {plan.teams_stay}")
     for note in notes:
         yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def move_lines(plan: PlannedApplication) -> Iterator[str]:
+    """Return a line for each array that a plan moves, and one on what that costs and gains."""
+    for move in plan.moves:
+        places = "; ".join(f"as under {place.like} for {', '.join(place.regions)}" for place in move.places)
+        pages, times = counted(move.pages, "page"), counted(round(move.times), "time")
+        yield f"the array {name_cell(move.name)}, {pages}, moves {times} in the run: {places}"
+    if plan.moves:
+        yield (
+            f"moves of pages gain {seconds_in_words(plan.move_gain_s)}, over the best plan that moves none, and cost "
+            f"{seconds_in_words(plan.move_s)}"
+        )
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:

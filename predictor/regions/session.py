@@ -120,7 +120,7 @@ def run_replayed(request: Request) -> int:
             directory=str(Path.cwd()),
         )
     if request.wish is not None:
-        answer = _with_plan(answer, request.wish, executable, watcher.found, topology)
+        answer = _with_plan(answer, request.wish, executable, watcher, topology)
     for line in regions_in_words(answer):
         log.info(line)
     if request.keep:
@@ -140,14 +140,14 @@ def _keep(executable: str, regions: Sequence[ReplayedRegion], prior: Prior, topo
 
 
 def _with_plan(
-    answer: ReplayedRegions, wish: Wish, executable: str, captured: Iterable[CapturedRegion], topology: Topology
+    answer: ReplayedRegions, wish: Wish, executable: str, watcher: Watcher, topology: Topology
 ) -> ReplayedRegions:
     """Return the answer with the plan, or with a note on why there is none: the program's exit code stays."""
-    known = {(Path(one.asked.module).name, one.asked.offset): one.asked.key for one in captured}
+    known = {(Path(one.asked.module).name, one.asked.offset): one.asked.key for one in watcher.found}
     places = [(region.module, region.offset) for region in answer.regions]
     keys = {(module, at): known[name, at] for module, at in places if ((name := Path(module).name), at) in known}
     try:
-        plan, notes = planned(answer, wish, executable, keys, topology)
+        plan, notes = planned(answer, wish, executable, keys, topology, watcher.order)
     except NumapredictError as error:
         plan, notes = None, (str(error),)
     return msgspec.structs.replace(answer, plan=plan, notes=(*answer.notes, *notes))

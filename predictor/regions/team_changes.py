@@ -1,4 +1,4 @@
-"""What it costs that teams change from region to region, and how often one region comes right after another.
+"""What it costs that teams change from region to region.
 
 Measured (native/placement/threads/teams.h): libgomp creates the threads anew that a larger team needs; a thread that
 has to run on another PU than before is bound there. Pure.
@@ -31,18 +31,3 @@ def change_seconds(teams: Sequence[Team], *, keeps_threads: bool) -> _Float:
             moved = any(a != b for a, b in zip(before, after, strict=False))
             cost_s[n, m] = (0.0 if keeps_threads else new * NEW_THREAD_S) + (MOVED_S if moved else 0.0)
     return cost_s
-
-
-def follow_counts(counts: Sequence[int]) -> _Float:
-    """Return how often region s comes right after region r, at most, float64[R, R], for regions that ran so often.
-
-    A run says how often regions come, not in which order: each instance of a region is taken to follow another region,
-    as in the steps of a time loop, unless there are fewer instances of all others.
-    """
-    each = np.asarray(counts, dtype=np.float64)
-    others = each.sum() - each
-    arrivals = np.minimum(each, others)
-    share = np.divide(each[:, None], others[None, :], out=np.zeros((len(each), len(each))), where=others[None, :] > 0)
-    np.fill_diagonal(share, 0)
-    follows: _Float = share * arrivals[None, :]
-    return follows

@@ -19,7 +19,7 @@ RANGES = (1_000, 100_000)
 def write_plan(path: Path, ranges: int) -> None:
     """Write a plan of so many ranges of another program: each allocation is looked for, and none is found."""
     draw = random.Random(1)  # noqa: S311 (nothing secret)
-    lines = ["numaplace-plan 2"]
+    lines = ["numaplace-plan 3"]
     for _ in range(ranges):
         lines += [f"range 1 {draw.getrandbits(64):016x} 0 0 24", "run 0 12 0", "run 12 12 1"]
     path.write_text("\n".join(lines) + "\n")

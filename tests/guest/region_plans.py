@@ -1,6 +1,6 @@
 """Runs inside a guest: programs under plans for their regions, and what the kernel says of threads and pages.
 
-    python -m tests.guest.region_plans TWO_PHASES REGION_TEAMS...
+    python -m tests.guest.region_plans TWO_PHASES PHASES REGION_TEAMS...
 
 Prints a line of JSON for each program. Gains are made up: times mean nothing there.
 """
@@ -9,12 +9,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.capturing.order import Succession
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
+from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.planning import Wish, planned
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -26,6 +30,7 @@ BASE = "16x4-contiguous-first-touch"
 TEAMS = {"free": "8x4-scatter-first-touch", "outer": "4x1-contiguous-first-touch"}
 NAMES = ("free", "own", "condition", "asked", "fewer", "outer")
 STEPS = 5
+MOVED_PAGES, PATTERN = 1024, "a1b2n1a3n2b3"
 SPREAD, HALF = "16x4-contiguous-interleave", "16x4-contiguous-interleave@2"
 LOADED = (
     "numapredict.collect.placing.placed_run",
@@ -52,11 +57,19 @@ def teams(program: str, folder: Path) -> None:
     say({"base": base, "planned": pus, "said": said, "same": same, "teams": placement["teams"]})
 
 
-def pages(program: str, folder: Path) -> None:
-    """Place two arrays differently, by the samples of a profile."""
+def made(
+    command: list[str],
+    longer: Sequence[str],
+    folder: Path,
+    told: Callable[[int, int], Sequence[Succession]] | None = None,
+) -> PlannedApplication:
+    """Write a plan for two regions that want their memory in different places, by the samples of a profile.
+
+    How many samples a run takes depends on what the computer does besides: the last word of the command is replaced by
+    ``longer`` ones, until there are enough. ``told`` makes the regions' order of their keys.
+    """
     topology = host_topology()
-    command = [program, "4096", "300"]
-    first, second = regions_of(command, folder)
+    first, second, *_ = regions_of(command, folder)
     base = Gain(BASE, 1.0, 1.0, 1.0, 9)
     gains = {
         first: (base, Gain(SPREAD, 1.0, 2.0, 2.0, 3), Gain(HALF, 1.0, 0.5, 0.5, 1)),
@@ -67,20 +80,50 @@ def pages(program: str, folder: Path) -> None:
     )
     answer = ReplayedRegions(tuple(command), topology.name, BASE, 0, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in gains}
+    order = () if told is None else told(first.key, second.key)
     wish = Wish(folder / "pages", folder / "profile")
-    plan, notes = None, ("nothing was profiled",)
-    # How many samples a run takes depends on what the computer does besides: longer ones, until there are enough.
-    for rounds in ("300", "1000", "3000", "10000"):
-        if not notes:
-            break
-        must(["run", "--mapping", BASE, "--profile", str(wish.profile), "--", program, "4096", rounds], folder / "long")
-        plan, notes = planned(answer, wish, program, keys, topology)
-    if plan is None or notes:
-        raise SystemExit(str(notes))
-    must(["run", "--plan", str(folder / "pages"), "-o", str(folder / "run"), "--", *command], folder / "out")
-    alone = subprocess.run(command, check=True, capture_output=True)
-    same = (folder / "out").read_bytes() == alone.stdout
-    placement = json.loads((folder / "run").read_text())["placement"]
+    for last in longer:
+        words = [*command[:-1], last]
+        must(["run", "--mapping", BASE, "--profile", str(wish.profile), "--", *words], folder / "long")
+        plan, notes = planned(answer, wish, command[0], keys, topology, order)
+        if plan is not None and not notes:
+            return plan
+    raise SystemExit(str(notes))
+
+
+def applied(plan: Path, command: list[str], folder: Path) -> tuple[bool, Any]:
+    """Run a program under a plan; return whether it says last what it says without, and the placement."""
+    must(["run", "--plan", str(plan), "-o", str(folder / "run"), "--", *command], folder / "out")
+    alone = subprocess.run(command, check=True, capture_output=True, text=True)
+    same = (folder / "out").read_text().splitlines()[-1] == alone.stdout.splitlines()[-1]
+    return same, json.loads((folder / "run").read_text())["placement"]
+
+
+def moves(program: str, folder: Path) -> None:
+    """Move an array between two phases of a program."""
+
+    def in_phases(first: int, second: int) -> tuple[Succession, ...]:
+        return Succession(first, (), 300), Succession(second, (first,), 1), Succession(second, (), 299)
+
+    command = [program, str(MOVED_PAGES), PATTERN]
+    plan = made(command, [n * "a20b20" for n in (5, 15, 50)], folder, in_phases)
+    same, placement = applied(folder / "pages", command, folder)
+    say(
+        {
+            "places": [[place.like for place in move.places] for move in plan.moves],
+            "same": same,
+            "said": (folder / "out").read_text().splitlines(),
+            "moves": placement["moves"],
+            "pages": placement["pages"],
+        }
+    )
+
+
+def pages(program: str, folder: Path) -> None:
+    """Place two arrays differently, by the samples of a profile."""
+    command = [program, "4096", "300"]
+    plan = made(command, ("300", "1000", "3000", "10000"), folder)
+    same, placement = applied(folder / "pages", command, folder)
     arrays = {array.name: (array.like, array.pages) for array in plan.arrays}
     say({"mapping": plan.mapping, "arrays": arrays, "same": same, "pages": placement["pages"]})
 
@@ -90,12 +133,13 @@ def say(what: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-def main(two_phases: str, *programs: str) -> None:
+def main(two_phases: str, phases: str, *programs: str) -> None:
     load(LOADED)
     folder = Path(os.environ["GUEST_FOLDER"])
     for program in programs:
         teams(program, folder)
     pages(two_phases, folder)
+    moves(phases, folder)
 
 
 if __name__ == "__main__":

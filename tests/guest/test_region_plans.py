@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.guest.machine import Guest, python_environment
-from tests.guest.region_plans import BASE, HALF, SPREAD, STEPS, TEAMS
+from tests.guest.region_plans import BASE, HALF, MOVED_PAGES, SPREAD, STEPS, TEAMS
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import CLANG, GCC
@@ -30,18 +30,18 @@ ARRAY_PAGES = 1024
 
 def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
     programs = [built("region_teams.c", tmp_path, compiler) for compiler in (GCC, CLANG)]
-    phases = tmp_path / "two_phases"
-    subprocess.run([GCC, "-g", "-O2", "-fopenmp", "-o", phases, SOURCES / "two_phases.c"], check=True)
+    two_phases, phases = tmp_path / "two_phases", built("phases.c", tmp_path, GCC)
+    subprocess.run([GCC, "-g", "-O2", "-fopenmp", "-o", two_phases, SOURCES / "two_phases.c"], check=True)
     folder = tmp_path / "guest"
     folder.mkdir()
-    words = " ".join(map(str, [sys.executable, "-m", "tests.guest.region_plans", phases, *programs]))
+    words = " ".join(map(str, [sys.executable, "-m", "tests.guest.region_plans", two_phases, phases, *programs]))
     result = Guest(Shape.parse("4x4"), SMALL_PAGES).run(
         ["bash", "-c", f"{NODES} exec {words}"], folder, python_environment(), 1800
     )
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
     node_of = {int(pu): int(node) for node, pu in re.findall(r"/node(\d+)/cpu(\d+)$", said, re.MULTILINE)}
-    *teams, pages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    *teams, pages, moves = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     assert len(teams) == len(programs)
     for found in teams:
         assert found["same"]
@@ -60,6 +60,22 @@ def test_teams_and_pages_are_where_the_plan_has_them(tmp_path: Path) -> None:
             (late, late, late * len(NODES_OF[name])) for name in TEAMS
         ]
     check_pages(pages)
+    check_moves(moves)
+
+
+def check_moves(found: dict[str, Any]) -> None:
+    """Check that the array was on the nodes of each phase during all of it, and was moved whenever these change."""
+    assert found["places"] == [[SPREAD, HALF]]
+    assert found["same"]
+    *lines, _ = found["said"]
+    assert [line[0] for line in lines] == ["a", "b", "a", "b"], lines
+    for line in lines:
+        on = {int(node): int(count) for node, count in (pair.split(":") for pair in line.split()[1:])}
+        nodes = range(4 if line[0] == "a" else 2)
+        assert on == {node: pytest.approx(MOVED_PAGES / len(nodes), abs=MOVED_PAGES / 50) for node in nodes}, line
+    assert [one["times"] for one in found["moves"]] == [1, 2]
+    assert [one["pages"] for one in found["moves"]] == [MOVED_PAGES, 2 * MOVED_PAGES]
+    assert found["pages"]["right"] == found["pages"]["looked_at"], found
 
 
 def check_pages(found: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def test_freed_memory_loses_the_policy_of_its_plan(program: Path, tmp_path: Path
     lines = (line.split() for line in (tmp_path / "map").read_text().splitlines())
     keys = dict.fromkeys(tuple(words[1:6]) for words in lines if words[0] == "range" and words[1] != "4")  # verify.h
     plan = "".join(f"range {' '.join(key)}\nrun 0 {key[-1]} 0\n" for key in keys)
-    (tmp_path / "plan").write_text(f"numaplace-plan 2\n{plan}")
+    (tmp_path / "plan").write_text(f"numaplace-plan 3\n{plan}")
     assert modes(program, placed(f"{MAPPING};pages=locality;plan={tmp_path / 'plan'}", 2)) == TURNS
 
 

@@ -46,7 +46,7 @@ def write_plan(program: Path, folder: Path) -> int:
     found = read_map(folder / "map")
     assert found is not None
     keys = {(*known.key, known.pages) for known in found.ranges if known.kind != 4}  # verify.h
-    lines = ["numaplace-plan 2"]
+    lines = ["numaplace-plan 3"]
     for kind, site, slot, order, pages in sorted(keys):
         lines += [f"range {kind} {site:016x} {slot} {order} {pages}", f"run 0 {pages // 2} 0"]
         lines += [f"run {pages // 2} {pages - pages // 2} 1"]

@@ -11,7 +11,7 @@ import pytest
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.placing.plan_file import Plan, RegionTeam, builds_of, read_plan, write_plan
+from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, read_plan, write_plan
 from numapredict.collect.space import default_mapping
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.planning import Wish, planned
@@ -94,7 +94,7 @@ def test_a_plan_is_applied_and_checked(phases: Path, tmp_path: Path) -> None:
     assert notes == ()
     assert [team.threads for team in plan.teams] == [1]
     assert plan.speedup > plan.one_speedup >= 1.0
-    (team,) = read_plan(tmp_path / "plan").teams
+    (team,) = read_plan(tmp_path / "plan").regions
     assert (team.offset, team.slots) == (answer.regions[1].offset, (0,))
     alone = subprocess.run([phases], capture_output=True, text=True, check=False)
     done = numapredict("run", "--plan", "plan", "--verify", "-o", "run.json", str(phases), cwd=tmp_path)
@@ -176,14 +176,14 @@ def test_a_plan_that_does_not_fit_gets_one_line_and_starts_nothing(tmp_path: Pat
     here = host_topology()
     label = default_mapping(here).label
     plan = Plan(
-        here.fingerprint, here.name, label, teams=(RegionTeam(1, "/bin/ls", 0, (0,)),), modules=(("/bin/ls", "0"),)
+        here.fingerprint, here.name, label, regions=(PlannedRegion(1, "/bin/ls", 0, (0,)),), modules=(("/bin/ls", "0"),)
     )
     other = replace(plan, modules=builds_of(["/bin/ls"]))
     for written, words, expected in (
         (plan, (), "a plan for another build of /bin/ls: make it again"),
         (replace(plan, fingerprint="0", machine="far away"), (), "a plan for far away, and this computer is another"),
         (other, ("--mapping", "1x1-contiguous-bind"), f"a plan for mapping {label}, and 1x1-contiguous-bind has"),
-        (replace(other, teams=()), ("--mapping", "1x1-contiguous-bind"), "ends in -first-touch"),
+        (replace(other, regions=()), ("--mapping", "1x1-contiguous-bind"), "ends in -first-touch"),
     ):
         write_plan(written, tmp_path / "plan")
         done = numapredict("run", "--plan", "plan", *words, "ls", cwd=tmp_path)

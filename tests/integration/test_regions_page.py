@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.predictor.regions.planned_application import PlannedApplication
+from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedMove, PlannedPlace
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.cli import report
 from numapredict.reports.parts.contents import page_data
@@ -15,7 +15,7 @@ from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, is_installed
 from tests.html_document import Document
 from tests.planted_page import browser
-from tests.replayed import SPREAD, base, gain, on_a_server, region
+from tests.replayed import HALF, SPREAD, base, gain, on_a_server, region
 
 __all__ = ["browser"]  # a fixture
 
@@ -82,6 +82,12 @@ def test_a_plan_that_was_written_comes_with_its_command() -> None:
     assert "all regions 1.41x as fast by these replays, 1.27x under the best one mapping" in body
     assert "numapredict run --plan 'my app.plan' --verify -- ./solver -n 400 mesh.dat" in body
     assert "Two regions want it." in body
+    assert "that move" not in body
+    moved = PlannedMove("grid", 7, 3.0, (PlannedPlace(SPREAD, ("f",)), PlannedPlace(HALF, ("g",))))
+    body = body_of(replace(ANSWER, plan=replace(plan, moves=(moved,), move_s=1.0, move_gain_s=9.0)))
+    assert "and 1 array that move between regions" in body
+    assert f"The array grid, 7 pages, moves 3 times in the run: as under {SPREAD} for f; as under {HALF} for g." in body
+    assert "Moves of pages gain 9.00 s" in body
     assert "The plan" not in body_of(ANSWER)
 
 

@@ -78,10 +78,13 @@ static bool load(const char *text, size_t bytes) {
 }
 
 static const char plan[] =
-    "numaplace-plan 2\nmachine 12ab\nmapping 4x2-scatter-interleave\nmodule 7f /a b\n"
-    "region 00000000000000cd 2 0 0\nteam 4 2 2\nteam 3 1 0\nregion ce 0 0 0\nteam 0 7 1\n"
+    "numaplace-plan 3\nmachine 12ab\nmapping 4x2-scatter-interleave\nmodule 7f /a b\n"
+    "region 00000000000000cd 2 0 0\nteam 4 2 2\nteam 3 1 0\nregion ce 0 0 0\nteam 0 7 1\nwant 5\n"
+    "region cf 0 0 0\nwant 2\nwant 0\n"
     "range 1 00000000000000ab 2 3 10\nrun 0 4 1\nrun 6 4 0\n"
-    "range 2 ffffffffffffffff 0 0 5\nrun 0 5 7\n";
+    "range 2 ffffffffffffffff 0 0 5\nrun 0 5 7\n"
+    "range 1 00000000000000ac 0 0 8\nplace 5\nrun 0 8 1\nplace 2\nplace 4095\nrun 0 4 0\nrun 4 4 3\n"
+    "range 1 00000000000000ac 0 1 8\nplace 5\nrun 1 1 1\nplace 2\nrun 0 2 4\n";
 
 static struct range range_of(int kind, uint64_t site, uint32_t slot, uint32_t order, size_t pages) {
     return (struct range){.kind = (enum range_kind)kind,
@@ -104,36 +107,69 @@ static void plans_are_read(void) {
     range = range_of(2, UINT64_MAX, 0, 0, 6);
     MUST(!plan_for(&range, &count) && count == 0);
     const struct plan_region *region = plan_regions(&count);
-    MUST(count == 2 && region[0].key == 0xcd && region[0].from == 2 && region[0].threads == 3);
+    MUST(count == 3 && region[0].key == 0xcd && region[0].from == 2 && region[0].threads == 3);
     MUST(region[0].slot[0] == 4 && region[0].slot[1] == 6 && region[0].slot[2] == 3);
     MUST(region[1].key == 0xce && region[1].from == 0 && region[1].threads == 7 && region[1].slot[6] == 6);
+    MUST(region[0].wants == 0 && region[1].wants == 1 && region[1].want[0] == 5);
+    MUST(region[2].threads == 0 && region[2].wants == 2 && region[2].want[0] == 2 && region[2].want[1] == 0);
+}
+
+static void places_are_read(void) {
+    size_t count;
+    MUST(load(plan, sizeof plan - 1) && plan_has_moves());
+    struct range range = range_of(1, 0xac, 0, 0, 8);
+    const struct plan_place *place = plan_places(&range, &count);
+    MUST(place && count == 3 && place[0].number == 5 && place[1].number == 2 && place[2].number == 4095);
+    const struct plan_run *run = plan_for(&range, &count);
+    MUST(count == 1 && run->count == 8 && run->node == 1);
+    MUST(plan_runs(&place[0], &count) == run && plan_runs(&place[1], &count) && count == 0);
+    run = plan_runs(&place[2], &count);
+    MUST(count == 2 && run[0].node == 0 && run[1].first == 4 && run[1].node == 3);
+    MUST(plan_first_place(5) == 5 && plan_first_place(2) == 5 && plan_first_place(4095) == 5);
+    range = range_of(1, 0xac, 0, 1, 8);
+    place = plan_places(&range, &count);
+    MUST(place && count == 2 && plan_runs(&place[1], &count)->node == 4 && count == 1);
+    range = range_of(1, 0xab, 2, 3, 10);
+    place = plan_places(&range, &count);
+    MUST(place && count == 1 && place->number == NO_PLACE);
+    MUST(load("numaplace-plan 3\n", 17) && !plan_has_moves() && plan_first_place(2) == 2);
 }
 
 static void bad_plans_are_refused(void) {
     static const char *const bad[] = {
         "",
         "numaplace-plan 1\n",
-        "numaplace-plan 2\nrun 0 1 0\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 5 0\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 4 18446744073709551615 0\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 0 0\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 2 1 0\nrun 1 1 0\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 1 1024\n",
-        "numaplace-plan 2\nrange 1 0 0 0 4\nrun 0 1 0",
-        "numaplace-plan 2\nrange 1 0 0 0\n",
-        "numaplace-plan 2\nwhat 1\n",
-        "numaplace-plan 2\nmapping x",
-        "numaplace-plan 2\nteam 0 1 1\n",
-        "numaplace-plan 2\nregion 1 0 0 0\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 0 1\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 7 1 1\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 8 0\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 1 4 2\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 4 1\nteam 0 4 1\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 2 18446744073709551615\n",
-        "numaplace-plan 2\nregion 1 0 0\nteam 0 1 1\n",
-        "numaplace-plan 2\nregion 1 4294967296 0 0\nteam 0 1 1\n",
-        "numaplace-plan 2\nregion 1 0 0 0\nteam 0 1 1\nregion 2 0 0 0\n",
+        "numaplace-plan 3\nrun 0 1 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 0 5 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 4 18446744073709551615 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 0 0 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 2 1 0\nrun 1 1 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 0 1 1024\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 0 1 0",
+        "numaplace-plan 3\nrange 1 0 0 0\n",
+        "numaplace-plan 3\nwhat 1\n",
+        "numaplace-plan 3\nmapping x",
+        "numaplace-plan 3\nteam 0 1 1\n",
+        "numaplace-plan 3\nregion 1 0 0 0\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 0 0 1\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 7 1 1\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 0 8 0\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 1 4 2\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 0 4 1\nteam 0 4 1\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 0 2 18446744073709551615\n",
+        "numaplace-plan 3\nregion 1 0 0\nteam 0 1 1\n",
+        "numaplace-plan 3\nregion 1 4294967296 0 0\nteam 0 1 1\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nteam 0 1 1\nregion 2 0 0 0\n",
+        "numaplace-plan 3\nwant 0\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nwant 4096\n",
+        "numaplace-plan 3\nregion 1 0 0 0\nwant 0 0\n",
+        "numaplace-plan 3\nplace 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nplace 4096\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nplace 0\nplace 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nrun 0 1 0\nplace 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nplace 0\nrun 0 1 0\nplace 1\nrun 2 1 0\nrun 1 1 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nplace 0\nplace 1\nrange 1 0 0 1 4\nplace 1\nplace 0\n",
+        "numaplace-plan 3\nrange 1 0 0 0 4\nplace 0\nplace 1\nrange 1 0 0 1 4\nplace 2\nplace 1\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (load(bad[i], strlen(bad[i]))) {
@@ -165,6 +201,7 @@ int main(void) {
     settings_are_read();
     bad_settings_are_refused();
     plans_are_read();
+    places_are_read();
     bad_plans_are_refused();
     damaged_texts_do_no_harm();
     return 0;

@@ -43,7 +43,7 @@ static struct known any(void) {
 
 static void write_plan(const char *path) {
     FILE *file = fopen(path, "we");
-    MUST(file && fputs("numaplace-plan 2\n", file) >= 0);
+    MUST(file && fputs("numaplace-plan 3\n", file) >= 0);
     for (size_t i = 0; i < count; i++) {
         const struct known *k = &known[i];
         MUST(fprintf(file, "range %u %016" PRIx64 " %u %u %" PRIu64 "\n", k->kind, k->site, k->slot, k->order,

@@ -82,7 +82,7 @@ static void change_range(struct range *range, void *unused) {
         return;
     }
     struct page_moves batch;
-    batch.count = 0;
+    page_moves_begin(&batch);
     if (at < range->start || at >= range->end)
         at = range->start;
     const int16_t *origin = atomic_load(&range->origin);

@@ -25,6 +25,8 @@ struct range {
     bool fresh;                 /* for range_added: a private mapping that the program has not received yet */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
+    _Atomic uint32_t place;     /* places.c: the number + 1 of the place that it was put in last, or 0 */
+    _Atomic uint32_t tries;     /* places.c: how often to try again to move pages there that were absent */
     _Atomic uint32_t mappings;  /* mapping_budget.c: mappings taken for it, or 0 */
     atomic_bool left;           /* mapping_budget.c: left uncut because the budget was used up */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */

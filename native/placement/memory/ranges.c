@@ -71,6 +71,8 @@ static void add(uintptr_t address, const struct range *range) {
     into->bytes = range->bytes;
     into->protection = NULL;
     into->moves = 0;
+    into->place = 0;
+    into->tries = 0;
     into->mappings = 0;
     into->left = false;
     into->origin = NULL;

@@ -65,7 +65,7 @@ void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
 void pages_prepare(void) {
     const struct settings *s = settings();
     process_policy(s);
-    have_plan = s->nodes > 1 && plan_has_ranges();
+    have_plan = plan_has_moves() || (s->nodes > 1 && plan_has_ranges());
     chunk_runs = 1;
     for (uint32_t chunk = 1; chunk < s->slots; chunk++)
         chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
@@ -136,31 +136,47 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
         system_discard(range->start, range->end - range->start);
 }
 
-static bool is_waiting(const struct range *range, size_t runs) {
-    return runs && !range->mappings && range->moves < MOST_MOVES;
+/* Return the runs of a range that is waiting, and their number; NULL if it is not. */
+static const struct plan_run *waiting_runs(const struct range *range, size_t *runs) {
+    size_t places;
+    const struct plan_place *place = plan_places(range, &places);
+    if (!places || place->number != NO_PLACE || range->mappings || range->moves >= MOST_MOVES)
+        return NULL;
+    const struct plan_run *run = plan_runs(place, runs);
+    return *runs ? run : NULL;
 }
 
-static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
-    struct page_moves moves;
-    moves.count = 0;
+void pages_move(const struct range *range, const struct plan_run *run, size_t runs,
+                struct page_moves *moves) {
+    page_moves_begin(moves);
     for (size_t r = 0; r < runs; r++) {
-        const size_t end = run[r].first + (size_t)run[r].count;
-        for (size_t p = huge_next(range, run[r].first); p < end; p = huge_next(range, p + 1))
-            page_moves_add(&moves, range->start + p * PAGE_BYTES, run[r].node);
+        const size_t end = huge_next(range, run[r].first + (size_t)run[r].count);
+        /* Each page of a block: the kernel need not have made it a huge one. */
+        for (size_t p = huge_next(range, run[r].first); p < end; p++)
+            page_moves_add(moves, range->start + p * PAGE_BYTES, run[r].node);
     }
-    page_moves_flush(&moves);
+    page_moves_flush(moves);
+}
+
+static void follow_plan(struct range *range) {
+    size_t places, runs;
+    const struct plan_place *place = plan_places(range, &places);
+    if (!places)
+        return;
+    const struct plan_run *run = plan_runs(place, &runs);
+    if (runs && runs <= MOST_POLICY_RUNS && mapping_budget_take(range, pieces_of(range, run, runs))) {
+        place_runs(range, run, runs);
+        range->place = place->number == NO_PLACE ? 0 : place->number + 1;
+    } else if (waiting_runs(range, &runs)) {
+        waiting++;
+    }
 }
 
 void pages_range_added(struct range *range) {
     const struct settings *s = settings();
     keep_in_one(range, s);
     if (have_plan) {
-        size_t runs;
-        const struct plan_run *run = plan_for(range, &runs);
-        if (runs && runs <= MOST_POLICY_RUNS && mapping_budget_take(range, pieces_of(range, run, runs)))
-            place_runs(range, run, runs);
-        else if (runs)
-            waiting++;
+        follow_plan(range);
     } else if (cut_by_policies(s)) {
         const size_t pages = pages_of(range);
         if (mapping_budget_take(range, chunk_runs < pages ? chunk_runs : pages))
@@ -170,7 +186,7 @@ void pages_range_added(struct range *range) {
 
 void pages_range_removed(struct range *range) {
     size_t runs;
-    if (have_plan && plan_for(range, &runs) && is_waiting(range, runs))
+    if (have_plan && waiting_runs(range, &runs))
         waiting--;
     /* The heap reuses the addresses for other data; and mremap takes only one mapping. */
     heap_changed(range->start);
@@ -181,10 +197,11 @@ void pages_range_removed(struct range *range) {
 static void move_if_waiting(struct range *range, void *unused) {
     (void)unused;
     size_t runs;
-    const struct plan_run *run = plan_for(range, &runs);
-    if (is_waiting(range, runs)) {
+    const struct plan_run *run = waiting_runs(range, &runs);
+    if (run) {
+        struct page_moves moves;
         range->moves++;
-        move_runs(range, run, runs);
+        pages_move(range, run, runs, &moves);
         if (range->moves == MOST_MOVES)
             waiting--;
     }
@@ -197,9 +214,23 @@ void pages_region_begin(void) {
         ranges_for_each(move_if_waiting, NULL);
 }
 
+/* The place that a range was put in last, the only one of a range that has no other; NULL where there is
+ * none. */
+static const struct plan_place *place_of(const struct range *range) {
+    size_t places;
+    const struct plan_place *place = plan_places(range, &places);
+    if (places && place->number == NO_PLACE)
+        return place;
+    for (size_t n = 0; n < places; n++)
+        if (place[n].number + 1 == range->place)
+            return &place[n];
+    return NULL;
+}
+
 static int planned_node(const struct range *range, size_t page) {
-    size_t runs;
-    const struct plan_run *run = plan_for(range, &runs);
+    size_t runs = 0;
+    const struct plan_place *place = place_of(range);
+    const struct plan_run *run = place ? plan_runs(place, &runs) : NULL;
     page = huge_head(range, page);
     size_t low = 0, high = runs;
     while (low < high) {
@@ -213,15 +244,20 @@ static int planned_node(const struct range *range, size_t page) {
 }
 
 bool pages_are_kernels(const struct range *range) {
+    size_t places = 0;
+    const struct plan_place *first = have_plan ? plan_places(range, &places) : NULL;
+    if (places && first->number != NO_PLACE && first->number + 1 != range->place)
+        return false;
     return !pages_follow_touch() && (!have_plan || atomic_load(&range->mappings));
 }
 
 int pages_node(const struct range *range, size_t page) {
     const struct settings *s = settings();
-    if (s->nodes == 1)
+    const int planned = have_plan ? planned_node(range, page) : -1;
+    if (planned < 0 && s->nodes == 1)
         return s->node[0];
     if (have_plan)
-        return planned_node(range, page);
+        return planned;
     switch (s->pages) {
     case PAGES_INTERLEAVE:
         /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 #include "memory/ranges.h"
+#include "policy/plan.h"
+#include "process/system.h"
 
 /* Once, in the main thread, before the program's first instruction. */
 void pages_prepare(void);
@@ -24,6 +26,8 @@ bool pages_need_ranges(void);
 bool pages_follow_touch(void);
 /* Before an outermost region: place ranges that could not be placed when they were allocated. */
 void pages_region_begin(void);
+/* Move a range's pages as a plan's runs say; what became of them is in `moves`. */
+void pages_move(const struct range *range, const struct plan_run *run, size_t runs, struct page_moves *moves);
 /* A range was added, before the program sees its memory; will be removed, before its memory is freed. */
 void pages_range_added(struct range *range);
 void pages_range_removed(struct range *range);

@@ -305,7 +305,11 @@ static void say_team(const struct verified_team *seen, void *text) {
             seen->applied, seen->right, seen->wrong);
 }
 
-void verify_all(team_visits for_each_team) {
+static void say_moves(const struct verified_moves *seen, void *text) {
+    say(text, "moves %016" PRIx64 " %" PRIu64 " %" PRIu64 "\n", seen->key, seen->times, seen->pages);
+}
+
+void verify_all(team_visits for_each_team, move_visits for_each_move) {
     const int before = errno;
     if (!map_path() || atomic_exchange(&is_told, true))
         return;
@@ -323,6 +327,7 @@ void verify_all(team_visits for_each_team) {
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
         for_each_team(say_team, &text);
+        for_each_move(say_moves, &text);
         close_text(&text);
     }
     if (!slot_owner_is_other()) {

@@ -13,6 +13,7 @@
  *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
+ *     moves KEY TIMES PAGES
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
  *
@@ -39,14 +40,17 @@
  * its threads began their shares RIGHT times bound to their PU alone; WRONG times not, or did not end them
  * so.
  *
+ * moves: before TIMES instances of the plan's region with this key arrays that it wants were elsewhere
+ * (places.h): they were moved, and so many PAGES were there then.
+ *
  * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
  *
  * at: pages FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED
- * is the node that the library decided on, -1 where the policy leaves it to the kernel.
+ * is the node that the library decided on last, -1 where the policy leaves it to the kernel.
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank` and `forked`.
+ * `team`, `rank`, `forked` and `moves`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H
@@ -74,7 +78,12 @@ struct verified_team {
     uint32_t instances, applied, right, wrong;
 };
 typedef void (*team_visits)(void (*visit)(const struct verified_team *team, void *data), void *data);
+/* What was moved for a region (policy/places.h): a line `moves`. */
+struct verified_moves {
+    uint64_t key, times, pages;
+};
+typedef void (*move_visits)(void (*visit)(const struct verified_moves *moves, void *data), void *data);
 /* The program is about to end. */
-void verify_all(team_visits for_each_team);
+void verify_all(team_visits for_each_team, move_visits for_each_move);
 
 #endif

@@ -89,6 +89,10 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
 void page_moves_flush(struct page_moves *moves) {
     if (moves->count)
         system_move_pages(moves->count, moves->page, moves->node, moves->status);
+    for (size_t n = 0; n < moves->count; n++) {
+        moves->there += moves->status[n] == moves->node[n];
+        moves->absent += moves->status[n] == -ENOENT;
+    }
     moves->count = 0;
 }
 
@@ -96,6 +100,7 @@ void page_moves_add(struct page_moves *moves, uintptr_t page, int node) {
     if (moves->count == PAGE_MOVES)
         page_moves_flush(moves);
     moves->page[moves->count] = (void *)page;
+    moves->status[moves->count] = -EBUSY; /* the kernel says nothing of pages that it gave up */
     moves->node[moves->count++] = node;
 }
 

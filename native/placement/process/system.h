@@ -30,12 +30,17 @@ int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy
                         size_t count, bool move);
 /* Move pages: page[i] to node[i]; status[i] becomes the node, or a negative error. */
 int system_move_pages(size_t count, void **pages, const int *nodes, int *status);
-/* Pages to be moved together: a call is expensive for the kernel even for few pages. */
+/* Pages to be moved together: a call is expensive for the kernel even for few pages. Of those that were, so
+ * many are `there`, and so many were `absent`: never touched. */
 struct page_moves {
-    size_t count;
+    size_t count, there, absent;
     void *page[PAGE_MOVES];
     int node[PAGE_MOVES], status[PAGE_MOVES];
 };
+/* Begin without any page. */
+static inline void page_moves_begin(struct page_moves *moves) {
+    moves->count = moves->there = moves->absent = 0;
+}
 /* Add a page; if there is no room, move the others first. */
 void page_moves_add(struct page_moves *moves, uintptr_t page, int node);
 /* Move the pages that were added. */

@@ -30,12 +30,13 @@ void teams_prepare(void) {
     if (count == 0 || !(planned = system_memory(count * sizeof *planned)))
         return;
     for (size_t n = 0; n < count; n++) {
-        planned[n].team =
+        if (given[n].threads == 0)
+            continue;
+        planned[planned_count].team =
             (struct region_team){.threads = given[n].threads, .from = given[n].from, .slots = given[n].slot};
-        planned[n].key = given[n].key;
+        planned[planned_count++].key = given[n].key;
     }
-    planned_count = count;
-    teams_any = true;
+    teams_any = planned_count > 0;
 }
 
 void teams_set(struct region *region, const struct region_team *team) {

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.capturing import exchange
+from numapredict.collect.capturing import exchange, order
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome, go_on_packet, job_packet
+from numapredict.collect.capturing.order import Succession
 from numapredict.collect.capturing.watcher import Watcher
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import Placement, resolve
@@ -98,6 +99,16 @@ def test_the_durations_of_the_whole_run_come_at_its_end(tmp_path: Path) -> None:
     (found,) = watcher.found
     assert (found.asked.offset, found.asked.counts[:3]) == (16, (3, 4, 0))
     assert len(found.replays) == 1
+
+
+def test_the_order_of_regions_comes_at_the_end(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
+        for count, others in ((5, ()), (2, (8, 7))):
+            keys = [*others, *[0] * (order.MOST_REGIONS - len(others))]
+            packet = order._SUCCESSION.pack(count, 2**64 - 1, 99, len(others), *keys)
+            assert asked(client, packet) == go_on_packet()
+    assert watcher.order == (Succession(2**64 - 1, (), 5, 99), Succession(2**64 - 1, (8, 7), 2, 99))
+    assert watcher.found == ()
 
 
 def test_a_process_that_sends_nonsense_is_left_alone(tmp_path: Path) -> None:

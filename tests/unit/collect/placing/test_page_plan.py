@@ -7,7 +7,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, plan_of
 from numapredict.collect.placing.profile_file import parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -122,3 +122,13 @@ def test_an_absurd_profile_costs_little() -> None:
     first, second = found.ranges[0].runs
     assert (first[2], second[2]) == (10, 11)
     assert second[0] + second[1] == 1 << 32
+
+
+def test_plans_of_the_same_ranges_are_places_between_which_they_move() -> None:
+    ranges: list[tuple[int, Samples]] = [(2, [(0, 0, 1.0)]), (3, []), (2, [(0, 3, 1.0)])]
+    home, spread = plan(ranges), plan(ranges, "4x2-contiguous-interleave")
+    found = moving([(4, home), (7, spread)])
+    assert [each.range for each in found.ranges] == [each.range for each in home.ranges]
+    for each, first, second in zip(found.ranges, home.ranges, spread.ranges, strict=True):
+        assert each.runs == first.runs
+        assert each.places == ((4, first.runs), (7, second.runs))

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.placing.placed_pages import PageRun, PlacedThread, parse_map, read_map, tally
+from numapredict.collect.placing.placed_pages import PageRun, PlacedThread, RegionMoves, parse_map, read_map, tally
 from numapredict.native.errors import InvalidInputError
 
 TEXT = """numaplace-map 1 77
@@ -34,6 +34,13 @@ def test_what_was_left_out_is_read() -> None:
     found = parse_map(TEXT + "unplaced\nunseen shared 3\nunseen private 5\nnumaplace-map 1 79\nunseen shared 4\n")
     assert (found.unplaced, found.unseen) == (1, (("private", 5), ("shared", 7)))
     assert (parse_map(TEXT).unplaced, parse_map(TEXT).unseen) == (0, ())
+
+
+def test_what_was_moved_for_a_region_is_read() -> None:
+    found = parse_map(TEXT + "moves ffffffffffffffff 3 4096\nmoves 00000000000000cd 0 0\n")
+    assert found.moves == (RegionMoves(78, 2**64 - 1, 3, 4096), RegionMoves(78, 0xCD, 0, 0))
+    with pytest.raises(InvalidInputError, match="moves cd 1"):
+        parse_map(TEXT + "moves cd 1\n")
 
 
 def test_pages_are_judged_by_the_decided_node_or_else_by_the_allowed_ones() -> None:

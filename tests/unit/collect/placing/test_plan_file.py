@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
-from numapredict.collect.placing.page_plan import plan_of
+from numapredict.collect.placing.page_plan import joined, moving, plan_of
 from numapredict.collect.placing.plan_file import (
     Plan,
-    RegionTeam,
+    PlannedRegion,
     build_of,
     builds_of,
     check_fits,
@@ -27,11 +27,13 @@ from tests.shapes import shape
 
 TOPOLOGY = shape([4, 4], name="four by two")
 LABEL = "8x2-contiguous-first-touch"
-TEAMS = (
-    RegionTeam(0xAB, "/home/a b/app\n", 0x4F0, (0, 4, 1, 5)),
-    RegionTeam(0xFFFFFFFFFFFFFFFF, "/lib/libx.so", 0, (3,), 0),
+PLACEMENT = resolve(parse_label("4x2-contiguous-locality"), TOPOLOGY)
+REGIONS = (
+    PlannedRegion(0xAB, "/home/a b/app\n", 0x4F0, (0, 4, 1, 5)),
+    PlannedRegion(0xFFFFFFFFFFFFFFFF, "/lib/libx.so", 0, (3,), 0, (1, 12)),
+    PlannedRegion(0xCD, "/lib/libx.so", 16, wants=(0,)),
 )
-PLAN = Plan(TOPOLOGY.fingerprint, TOPOLOGY.name, LABEL, (("/home/a b/app\n", "7f"), ("/lib/libx.so", "80")), TEAMS)
+PLAN = Plan(TOPOLOGY.fingerprint, TOPOLOGY.name, LABEL, (("/home/a b/app\n", "7f"), ("/lib/libx.so", "80")), REGIONS)
 
 
 def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
@@ -39,22 +41,39 @@ def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
     pages = plan_of(profile, resolve(parse_label("4x2-contiguous-locality"), TOPOLOGY))
     write_plan(replace(PLAN, pages=pages), tmp_path / "plan")
     assert (tmp_path / "plan").read_text() == plan_text(replace(PLAN, pages=pages)) == (
-        "numaplace-plan 2\n"
+        "numaplace-plan 3\n"
         f"machine {TOPOLOGY.fingerprint} four%20by%20two\n"
         f"mapping {LABEL}\n"
         "module 7f /home/a%20b/app%0A\nmodule 80 /lib/libx.so\n"
         "region 00000000000000ab 2 4f0 0\nteam 0 2 4\nteam 1 2 4\n"
-        "region ffffffffffffffff 0 0 1\nteam 3 1 1\n"
+        "region ffffffffffffffff 0 0 1\nteam 3 1 1\nwant 1\nwant 12\n"
+        "region 00000000000000cd 2 10 1\nwant 0\n"
         "range 1 0000000000000001 0 0 12\nrun 0 5 10\nrun 5 7 11\n"
         "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
     )  # fmt: skip
     assert read_plan(tmp_path / "plan") == PLAN  # the pages are the library's
 
 
+def test_a_range_that_moves_has_its_places(tmp_path: Path) -> None:
+    profile = parse_profile(profile_bytes([(2, [(0, 0, 1.0)]), (1, [(0, 3, 1.0)])], 4))
+    home, there = (
+        plan_of(profile, resolve(parse_label(label), TOPOLOGY), profile.ranges[:1])
+        for label in ("4x2-contiguous-locality", "4x2-contiguous-interleave")
+    )
+    pages = joined([moving([(3, home), (0, there)]), plan_of(profile, PLACEMENT, profile.ranges[1:])])
+    write_plan(replace(PLAN, pages=pages), tmp_path / "plan")
+    _, _, after = (tmp_path / "plan").read_text().partition("range ")
+    assert after == (
+        "1 0000000000000001 0 0 2\nplace 3\nrun 0 2 10\nplace 0\nrun 0 1 10\nrun 1 1 11\n"
+        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
+    )
+    assert read_plan(tmp_path / "plan") == PLAN
+
+
 @given(st.lists(st.integers(0, 4095), min_size=1, max_size=40))
 def test_slots_come_back_in_their_order(tmp_path_factory: pytest.TempPathFactory, slots: list[int]) -> None:
     path = tmp_path_factory.mktemp("plans") / "plan"
-    plan = replace(PLAN, teams=(replace(TEAMS[1], slots=tuple(slots)),))
+    plan = replace(PLAN, regions=(replace(REGIONS[1], slots=tuple(slots)),))
     write_plan(plan, path)
     assert read_plan(path) == plan
 
@@ -64,13 +83,16 @@ def test_slots_come_back_in_their_order(tmp_path_factory: pytest.TempPathFactory
     [
         ("", "is no plan"),
         ("numaplace-plan 1\n", "version 1"),
-        ("numaplace-plan 2\n", "no whole plan"),
-        ("numaplace-plan 2\nmapping a\nregion 1 0 0 0\nteam 0 1 1\n", "no whole plan"),
-        ("numaplace-plan 2\nmapping a\nmodule 1 /a\nregion 1 0 0 0\n", "no whole plan"),
-        ("numaplace-plan 2\nteam 0 1 1\n", "line 2"),
-        ("numaplace-plan 2\nmapping a\nregion 1 0 0\n", "line 3"),
-        ("numaplace-plan 2\nmapping a\nmachine 1\n", "line 3"),
-        ("numaplace-plan 2\nwhat 1\n", "belongs in no plan"),
+        ("numaplace-plan 2\n", "version 2"),
+        ("numaplace-plan 3\n", "no whole plan"),
+        ("numaplace-plan 3\nmapping a\nregion 1 0 0 0\nteam 0 1 1\n", "no whole plan"),
+        ("numaplace-plan 3\nmapping a\nmodule 1 /a\nregion 1 0 0 0\n", "no whole plan"),
+        ("numaplace-plan 3\nteam 0 1 1\n", "line 2"),
+        ("numaplace-plan 3\nwant 0\n", "line 2"),
+        ("numaplace-plan 3\nmapping a\nmodule 1 /a\nregion 1 0 0 0\nwant 0 1\n", "line 5"),
+        ("numaplace-plan 3\nmapping a\nregion 1 0 0\n", "line 3"),
+        ("numaplace-plan 3\nmapping a\nmachine 1\n", "line 3"),
+        ("numaplace-plan 3\nwhat 1\n", "belongs in no plan"),
     ],
 )
 def test_a_file_that_is_no_plan_is_one_line(tmp_path: Path, text: str, expected: str) -> None:

@@ -5,13 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.capturing.order import Succession
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
-from numapredict.predictor.regions.application_plan import ApplicationPlan, Uses, believed, plan_of_application
+from numapredict.predictor.regions.application_plan import Uses, believed, plan_of_application
+from numapredict.predictor.regions.chosen_plan import ApplicationPlan
+from numapredict.predictor.regions.page_moves import MOVE_S
+from numapredict.predictor.regions.region_order import OTHER, Order
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from tests.shapes import shape
 
+LARGE = 10**6
 TOPOLOGY = shape([4, 4])
 BASE = "8x2-contiguous-first-touch"
 FREE = TeamFacts(keeps_threads=True)
@@ -35,8 +40,10 @@ def region(time_s: float, *gains: Gain, count: int = 10, team: int = 8) -> Repla
     )
 
 
-def plan(*regions: ReplayedRegion, facts: TeamFacts = FREE, uses: Uses | None = None) -> ApplicationPlan:
-    found = plan_of_application(regions, BASE, TOPOLOGY, facts, uses)
+def plan(
+    *regions: ReplayedRegion, facts: TeamFacts = FREE, uses: Uses | None = None, order: Order = None
+) -> ApplicationPlan:
+    found = plan_of_application(regions, BASE, TOPOLOGY, facts, uses, order)
     assert found is not None
     return found
 
@@ -107,16 +114,95 @@ def test_a_conflict_over_pages_is_told_and_an_array_of_its_own_solves_it() -> No
     one, other = found.conflicts
     assert (one.number, one.wanted, one.speedup, one.arrays, one.others) == (0, spread, 2.0, (), (1,))
     assert (other.number, other.wanted) == (1, home)
-    apart = Uses(("a", "b"), {0: frozenset({1}), 1: frozenset({2})})
+    apart = Uses(("a", "b"), (LARGE, LARGE), {0: frozenset({1}), 1: frozenset({2})})
     found = plan(*regions, uses=apart)
     assert found.conflicts == ()
     assert found.speedup == pytest.approx(2.0)
     where = {1: found.mapping, 2: found.mapping, **found.pages}
     assert {array: parse_label(label).page_policy for array, label in where.items()} == {1: "interleave", 2: "bind"}
-    shared = Uses(("a", "b"), {0: frozenset({1, 2}), 1: frozenset({2})})
+    shared = Uses(("a", "b"), (LARGE, LARGE), {0: frozenset({1, 2}), 1: frozenset({2})})
     found = plan(*regions, uses=shared)
+    assert found.moved == ()
     assert [(one.arrays, one.others) for one in found.conflicts] == [((2,), (1,)), ((2,), (0,))]
-    assert [(one.lost_s, one.phases) for one in found.conflicts] == [(3.0, 10), (2.0, 10)]
+    assert [one.lost_s for one in found.conflicts] == [3.0, 2.0]
+
+
+SPREAD, HOME = "8x2-contiguous-interleave", "8x2-contiguous-bind@1"
+IN_PHASES = (Succession(0, (), 1000), Succession(1, (), 999), Succession(1, (0,), 1))
+IN_TURN = (Succession(0, (), 1), Succession(0, (1,), 999), Succession(1, (0,), 1000))
+WITH_A_NEUTRAL_ONE = (
+    Succession(0, (OTHER,), 1000),
+    Succession(OTHER, (0,), 1000),
+    Succession(1, (OTHER, 0), 1),
+    Succession(1, (OTHER,), 999),
+    Succession(OTHER, (1,), 1000),
+)
+
+
+def opposed(order: Order, pages: int = 1000, *others: ReplayedRegion) -> ApplicationPlan:
+    """Plan two regions that want one array in different places, each for 3 of its 6 seconds."""
+    regions = (
+        region(6.0, gain(SPREAD, 2.0), gain(HOME, 0.5), count=1000),
+        region(6.0, gain(SPREAD, 0.5), gain(HOME, 2.0), count=1000),
+        *others,
+    )
+    uses = Uses(("a",), (pages,), {0: frozenset({1}), 1: frozenset({1})})
+    return plan(*regions, uses=uses, order=order)
+
+
+@pytest.mark.parametrize(("order", "others"), [(IN_PHASES, ()), (WITH_A_NEUTRAL_ONE, (region(1.0, count=2000),))])
+def test_an_array_moves_between_phases(order: Order, others: tuple[ReplayedRegion, ...]) -> None:
+    found = opposed(order, 1000, *others)
+    (moved,) = found.moved
+    assert (moved.array, moved.places, moved.of, moved.times) == (1, (SPREAD, HOME), {0: 0, 1: 1}, 1)
+    assert found.move_s == pytest.approx(1000 * MOVE_S)
+    rest_s = sum(each.time_s for each in others)
+    assert found.speedup == pytest.approx((12 + rest_s) / (6 + rest_s + found.move_s))
+    assert (found.pages, found.conflicts) == ({}, ())
+    assert found.move_gain_s == pytest.approx(12 - 6)  # in one place one region gains, and the other loses as much
+    assert [one.mapping for one in found.regions] == [SPREAD, HOME]
+
+
+def test_an_array_does_not_move_each_time() -> None:
+    found = opposed(IN_TURN)
+    assert (found.moved, found.move_s, found.move_gain_s) == ((), 0, 0)
+    one, other = found.conflicts
+    assert (one.wanted, other.wanted) == (SPREAD, HOME)
+    assert one.arrays == (1,)
+
+
+def test_moves_have_to_gain_over_twice_what_they_cost() -> None:
+    moves = 1999  # in turn
+    pays = int(6 / 2 / MOVE_S / moves)
+    assert opposed(IN_TURN, pays - 1).moved[0].times == moves
+    found = opposed(IN_TURN, pays + 2)
+    assert found.moved == ()
+    for one in found.conflicts:
+        assert one.times == moves
+        assert one.cost_s == pytest.approx((pays + 2) * moves * MOVE_S)
+        assert one.cost_s > one.lost_s / 2
+
+
+def test_where_the_order_is_not_known_regions_are_taken_to_take_turns() -> None:
+    assert opposed(None).moved == ()
+    (moved,) = opposed(None, 100).moved
+    assert moved.times == 2000
+
+
+def test_memory_that_has_no_allocation_of_its_own_does_not_move() -> None:
+    regions = (region(6.0, gain(SPREAD, 2.0)), region(6.0, gain(HOME, 2.0)))
+    uses = Uses(("a",), (10,), {0: frozenset({0, 1}), 1: frozenset({0, 1})})
+    found = plan(*regions, uses=uses, order=IN_PHASES)
+    assert found.moved == ()
+    assert [one.cost_s for one in found.conflicts] in ([None], [None, None])
+
+
+def test_teams_follow_each_other_as_often_as_was_counted() -> None:
+    narrow, wide = gain("4x1-contiguous-first-touch", 1.5), gain("4x1-contiguous-first-touch", 0.6)
+    regions = (region(0.3, narrow, count=10000), region(0.3, wide, count=10000))
+    assert all(one.team is None for one in plan(*regions, facts=TeamFacts()).regions)
+    found = plan(*regions, facts=TeamFacts(), order=IN_PHASES)
+    assert sum(one.team is not None for one in found.regions) == 1
 
 
 def test_nothing_replayed_is_no_plan() -> None:
@@ -137,13 +223,19 @@ def test_a_plan_is_never_worse_than_the_best_mapping_for_all_and_its_teams_fit(d
             region(data.draw(st.floats(0.1, 10)), *gains, count=count, team=data.draw(st.sampled_from([8, 4])))
         )
     facts = data.draw(st.sampled_from([FREE, TeamFacts(), TeamFacts(asks="omp_get_max_threads")]))
-    found = plan_of_application(regions, BASE, TOPOLOGY, facts)
+    arrays = st.frozensets(st.integers(0, 2))
+    used = {number: data.draw(arrays) for number in range(len(regions)) if data.draw(st.booleans())}
+    pages = data.draw(st.tuples(st.integers(0, 10**6), st.integers(0, 100)))
+    numbers = st.integers(0, 3)
+    order = data.draw(st.none() | st.lists(st.builds(Succession, numbers, st.tuples(numbers), st.integers(1, 9))))
+    found = plan_of_application(regions, BASE, TOPOLOGY, facts, Uses(("a", "b"), pages, used), order)
     if not any(each.gains for each in regions):
         assert found is None
         return
     assert found is not None
     assert found.speedup >= found.one_speedup * (1 - 2e-3) >= 1 - 2e-3
     whole_s = sum(each.time_s for each in regions)
+    assert found.move_gain_s >= 2 * found.move_s * (1 - 1e-6) - 2e-3 * whole_s
     for label in (BASE, *LABELS):  # the rule of ICS'19, worked out here
         if parse_label(label).threads < 8 and any(each.team == 4 and each.gains for each in regions):
             continue

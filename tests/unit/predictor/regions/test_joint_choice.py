@@ -1,4 +1,4 @@
-"""The joint choice: as good as trying all, never worse than what is known, and no array in two places."""
+"""The joint choice: as good as trying all, never worse than what is known, and arrays in two places only at a cost."""
 
 import itertools
 
@@ -31,7 +31,9 @@ def problems(draw: st.DrawFn, most_regions: int = 4) -> Problem:
     np.fill_diagonal(change_s, 0)
     many = len(regions)
     follows = np.array(draw(st.lists(st.floats(0, 5), min_size=many * many, max_size=many * many)))
-    return Problem(tuple(regions), allowed, change_s, follows.reshape(many, many))
+    moves = st.sampled_from([0.0, 0.01, 0.5, 3.0, 1e6, np.inf])
+    moves_s = np.array(draw(st.lists(moves, min_size=many * many, max_size=many * many)))
+    return Problem(tuple(regions), allowed, change_s, follows.reshape(many, many), moves_s.reshape(many, many))
 
 
 def all_answers(problem: Problem) -> list[tuple[int, ...]]:
@@ -69,14 +71,32 @@ def test_an_array_that_two_regions_want_elsewhere_goes_where_more_time_is_saved(
     first = Choices(frozenset({0}), (Option(0, 0, 10.0), Option(0, 1, 4.0)))
     second = Choices(frozenset({0, 1}), (Option(0, 0, 3.0), Option(0, 1, 8.0)))
     both = frozenset({0, 1})
-    free = np.zeros((1, 1))
-    together = Problem((first, second), (both, both), free, np.zeros((2, 2)))
+    free, fixed = np.zeros((1, 1)), np.array([[0, np.inf], [0, 0]])
+    together = Problem((first, second), (both, both), free, np.zeros((2, 2)), fixed)
     assert choose(together) == (1, 1)
-    assert together.pages_of((1, 1)) == {0: 1, 1: 1}
-    apart = Problem((first, Choices(frozenset({1}), second.options)), (both, both), free, np.zeros((2, 2)))
+    assert together.pages_of((1, 0)) == {0: {0, 1}, 1: {0}}
+    assert not together.is_possible((1, 0))
+    apart = Problem((first, second), (both, both), free, np.zeros((2, 2)), np.zeros((2, 2)))
     assert choose(apart) == (1, 0)
-    kept = Problem((first, second), (frozenset({0}), both), free, np.zeros((2, 2)))
+    kept = Problem((first, second), (frozenset({0}), both), free, np.zeros((2, 2)), fixed)
     assert choose(kept) == (0, 0)
+
+
+def test_an_array_moves_only_where_that_is_worth_it() -> None:
+    first = Choices(frozenset({0}), (Option(0, 0, 10.0), Option(0, 1, 4.0)))
+    second = Choices(frozenset({0}), (Option(0, 0, 3.0), Option(0, 1, 8.0)))
+
+    def chosen(there_s: float, back_s: float) -> tuple[int, ...] | None:
+        moves_s = np.array([[0, there_s], [back_s, 0]])
+        problem = Problem((first, second), (frozenset({0, 1}),), np.zeros((1, 1)), np.zeros((2, 2)), moves_s)
+        found = choose(problem)
+        assert found is not None
+        assert problem.moved_s(found) == (there_s + back_s if found == (1, 0) else 0)
+        return found
+
+    assert chosen(2.0, 2.9) == (1, 0)  # 5 s are saved over (1, 1)
+    assert chosen(2.0, 3.1) == (1, 1)
+    assert chosen(1e9, 0.0) == (1, 1)
 
 
 def test_a_team_changes_only_where_that_is_worth_it() -> None:
@@ -85,7 +105,7 @@ def test_a_team_changes_only_where_that_is_worth_it() -> None:
     follows = np.array([[0.0, 100.0], [100.0, 0.0]])
 
     def chosen(grow_s: float) -> tuple[int, ...] | None:
-        return choose(Problem((wide, narrow), (), np.array([[0.0, 0.0], [grow_s, 0.0]]), follows))
+        return choose(Problem((wide, narrow), (), np.array([[0.0, 0.0], [grow_s, 0.0]]), follows, np.zeros((2, 2))))
 
     assert chosen(0.019) == (0, 1)
     assert chosen(0.021) == (0, 0)
@@ -93,6 +113,7 @@ def test_a_team_changes_only_where_that_is_worth_it() -> None:
 
 def test_without_regions_there_is_nothing_to_choose_and_without_options_no_answer() -> None:
     free = np.zeros((1, 1))
-    assert choose(Problem((), (), free, np.zeros((0, 0)))) == ()
-    impossible = Problem((Choices(frozenset({0}), (Option(0, 1, 1.0),)),), (frozenset({0}),), free, np.zeros((1, 1)))
+    assert choose(Problem((), (), free, np.zeros((0, 0)), np.zeros((0, 0)))) == ()
+    only = Choices(frozenset({0}), (Option(0, 1, 1.0),))
+    impossible = Problem((only,), (frozenset({0}),), free, np.zeros((1, 1)), np.zeros((1, 1)))
     assert choose(impossible) is None

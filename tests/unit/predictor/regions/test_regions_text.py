@@ -8,6 +8,7 @@ from numapredict.collect.capturing.duration_class import DurationClass
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.regions.one_mapping import OneMapping
+from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedMove, PlannedPlace
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -87,6 +88,21 @@ def test_one_mapping_for_the_whole_program_comes_with_its_command() -> None:
     assert f"numapredict run --mapping {SPREAD} -- ./app" in text
     assert "one mapping" not in words(msgspec.structs.replace(ANSWER, one_mapping=(lucky,)))
     assert "one mapping" not in words(msgspec.structs.replace(ANSWER, one_mapping=(OneMapping(HALF, 1.01, 1.01),)))
+
+
+def test_what_a_plan_moves_is_said_with_what_it_costs_and_gains() -> None:
+    places = (PlannedPlace(SPREAD, ("solve, app.c:5",)), PlannedPlace(HALF, ("sum, app.c:9", "put, app.c:12")))
+    plan = PlannedApplication("a.plan", SPREAD, 1.4, SPREAD, 1.2, 1.5, 0.0, (), (), ())
+    assert "moves" not in words(msgspec.structs.replace(ANSWER, plan=plan))
+    moving = msgspec.structs.replace(
+        plan, moves=(PlannedMove("grid", 5120, 19.0, places),), move_s=0.4, move_gain_s=3.0
+    )
+    text = " ".join(words(msgspec.structs.replace(ANSWER, plan=moving)).split())
+    assert (
+        f"- the array grid, 5120 pages, moves 19 times in the run: as under {SPREAD} for solve, app.c:5; as under "
+        f"{HALF} for sum, app.c:9, put, app.c:12 - moves of pages gain 3.00 s, over the best plan that moves none, and "
+        "cost 400.00 ms"
+    ) in text
 
 
 def test_no_gain_and_no_replay_are_answers() -> None:
