@@ -259,7 +259,7 @@ def test_pages_that_follow_touches_follow_those_of_the_plan_s_own_threads() -> N
     assert (found.mapping, found.regions[0].team) == ("8x2-contiguous-locality", None)
     found = plan(region(6.0, fewer), wide)
     assert (found.mapping, found.regions[0].mapping, found.speedup) == (BASE, BASE, 1.0)
-    apart = Uses(("a", "b"), {0: frozenset({1}), 1: frozenset({2})})
+    apart = Uses(("a", "b"), (LARGE, LARGE), {0: frozenset({1}), 1: frozenset({2})})
     found = plan(region(6.0, same), region(4.0, gain("8x2-contiguous-interleave", 2.0)), uses=apart)
     assert found.pages == {1: "8x2-contiguous-locality", 2: "8x2-contiguous-interleave"}
     assert found.speedup == pytest.approx(2.0)
