@@ -1,7 +1,7 @@
-/* touched.c: regions over two arrays that the main thread has initialised on node 0. Each thread has a quarter
- * of `own`, the same one in every instance, and a quarter of `shared`, the next one in the next instance. Where
- * the kernel says that pages are on the nodes of those who touch them, a region crashes: only in replays can
- * that be so. usage: touched */
+/* touched.c: regions over two arrays that the main thread has initialised on node 0. Each thread has a
+ * quarter of `own`, the same one in every instance, and a quarter of `shared`, the next one in the next
+ * instance. Where the kernel says that pages are on the nodes of those who touch them, a region crashes: only
+ * in replays can that be so. usage: touched */
 #define _GNU_SOURCE
 #include <numa.h>
 #include <numaif.h>
