@@ -26,12 +26,12 @@ from tests.guest.end_to_end import leave, load, must
 from tests.region_plans import planned as write_teams
 from tests.region_plans import regions_of
 
-BASE = "16x4-contiguous-first-touch"
-TEAMS = {"free": "8x4-scatter-first-touch", "outer": "4x1-contiguous-first-touch"}
+BASE = "8x4-contiguous-first-touch"
+TEAMS = {"free": "4x4-contiguous-first-touch", "outer": "2x1-contiguous-first-touch"}
 NAMES = ("free", "own", "condition", "asked", "fewer", "outer")
 STEPS = 5
 MOVED_PAGES, PATTERN = 1024, "a1b2n1a3n2b3"
-SPREAD, HALF = "16x4-contiguous-interleave", "16x4-contiguous-interleave@2"
+SPREAD, HALF = "8x4-contiguous-interleave", "8x4-contiguous-interleave@2"
 LOADED = (
     "numapredict.collect.placing.placed_run",
     "numapredict.predictor.command_line.cli",
@@ -76,7 +76,7 @@ def made(
         second: (base, Gain(SPREAD, 1.0, 0.5, 0.5, 1), Gain(HALF, 1.0, 2.0, 2.0, 3)),
     }
     regions = tuple(
-        ReplayedRegion("", each.path, each.offset, 300, 1.0, 0.5, 16, gains=its) for each, its in gains.items()
+        ReplayedRegion("", each.path, each.offset, 300, 1.0, 0.5, 8, gains=its) for each, its in gains.items()
     )
     answer = ReplayedRegions(tuple(command), topology.name, BASE, 0, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in gains}
@@ -133,13 +133,15 @@ def say(what: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-def main(two_phases: str, phases: str, *programs: str) -> None:
+def main(program: str, *with_teams: str) -> None:
     load(LOADED)
     folder = Path(os.environ["GUEST_FOLDER"])
-    for program in programs:
-        teams(program, folder)
-    pages(two_phases, folder)
-    moves(phases, folder)
+    if not with_teams:
+        moves(program, folder)
+        return
+    for each in with_teams:
+        teams(each, folder)
+    pages(program, folder)
 
 
 if __name__ == "__main__":
