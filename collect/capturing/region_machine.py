@@ -285,7 +285,8 @@ def _cells(tried: Sequence[CapturedRegion], rounds: int) -> dict[str, _Cell]:
     The mean of the run's own instances is without those after a fork, which have all pages to copy.
     """
     chosen = [one for one in of_each_class(tried) if one.replays]
-    if not chosen or cannot_be(chosen[0].replays[0].outcome):
+    # Of an instance that was passed over there is the baseline's first replay alone.
+    if not chosen or len(chosen[0].replays) < rounds or cannot_be(chosen[0].replays[0].outcome):
         return {}
     asked = chosen[0].asked
     mean_s = sum(asked.spent_s) / sum(asked.counts) if sum(asked.counts) else asked.mean_s

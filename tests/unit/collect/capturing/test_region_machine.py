@@ -101,6 +101,7 @@ def test_an_instance_of_another_length_is_left_for_another_one_while_there_are_t
     chosen = first_of(LABELS[1], machine())
     captured, another = made(chosen, asked(16, tries_left=1, mean_s=9.0), took)
     assert (labels(captured), another) == ([BASELINE], True)
+    assert cells([captured]) == {}  # nor has it times
     captured, another = made(chosen, asked(16, tries_left=0, mean_s=9.0), took)
     assert (len(labels(captured)) > 1, another) == (True, False)
 
