@@ -43,6 +43,11 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
+def name_with_arguments(command: tuple[str, ...]) -> str:
+    """Return a command without the executable's folder: the name of a user's program in a campaign."""
+    return " ".join([PurePath(command[0]).name, *command[1:]])
+
+
 def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
     """Return the program that runs ``command``, named after its executable unless a name is given.
 

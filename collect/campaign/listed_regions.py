@@ -8,13 +8,11 @@ from typing import Annotated
 
 import msgspec
 
+from numapredict.collect.capturing.exchange import LEAST_SHARE
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.tasks import starts_tasks
-from numapredict.collect.program import Program
+from numapredict.collect.program import Program, name_with_arguments
 from numapredict.native.errors import InvalidInputError, UsageError
-
-LEAST_SHARE = 0.05
-"""Of the time in regions: those with less are no programs, as `numapredict regions` does not replay them."""
 
 _MOST_BYTES = 64 * MIB
 
@@ -67,7 +65,8 @@ def region_programs(path: Path) -> tuple[Program, ...]:
     names = Counter(region.name for region in kept)
     return tuple(
         Program(
-            name=f"{_short(listed.command)}:{region.name}" + (f"+{region.offset:#x}" if names[region.name] > 1 else ""),
+            name=f"{name_with_arguments(listed.command)}:{region.name}"
+            + (f"+{region.offset:#x}" if names[region.name] > 1 else ""),
             command=listed.command,
             directory=listed.directory,
             group=f"regions:{PurePath(listed.command[0]).name}",
@@ -98,7 +97,3 @@ def without_repeats(programs: Sequence[Program]) -> tuple[Program, ...]:
         else program
         for program in known
     )
-
-
-def _short(command: tuple[str, ...]) -> str:
-    return " ".join([PurePath(command[0]).name, *command[1:]])

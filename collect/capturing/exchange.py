@@ -7,6 +7,7 @@ import math
 import os
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,10 @@ from numapredict.collect.placement import Placement
 
 VARIABLE = "NUMACAPTURE"
 """The variable that tells the library where to connect, and the file for its region clock."""
+
+LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
+"""What native/capture/load.c replays: regions with this share of the time since the first region of all, of instances
+so long, that came back so often."""
 
 MOST_THREADS, MOST_NODES, MOST_REPLAYS = 1024, 1024, 8
 
@@ -118,6 +123,11 @@ class Outcome(msgspec.Struct, frozen=True):
     emptied_s: tuple[float, ...] = ()
     awake: int = 0
     first_s: float = 0.0
+
+
+def place_of(module: str, offset: int) -> tuple[str, int]:
+    """Return what tells a region apart in the runs of one program: the name of its module's file, and the offset."""
+    return Path(module).name, offset
 
 
 def question_of(packet: bytes) -> AskedRegion | None:

@@ -17,7 +17,16 @@ import msgspec
 
 from numapredict.collect.capturing.capturing_environment import capturing_environment
 from numapredict.collect.capturing.duration_class import classes_of, of_each_class, together
-from numapredict.collect.capturing.exchange import VARIABLE, AskedRegion, Outcome, fits, variable_text
+from numapredict.collect.capturing.exchange import (
+    LEAST_INSTANCE_S,
+    LEAST_SHARE,
+    VARIABLE,
+    AskedRegion,
+    Outcome,
+    fits,
+    place_of,
+    variable_text,
+)
 from numapredict.collect.capturing.gain import cannot_be, is_like
 from numapredict.collect.capturing.replay_time import emptied_share, time_of
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
@@ -33,10 +42,9 @@ from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import may_be_habit
 from numapredict.collect.placing.launcher import launcher_command
-from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.placing.region_times import PROVENANCE as REGION_TIMES
-from numapredict.collect.placing.region_times import read_region_times, region_times_of
+from numapredict.collect.placing.region_times import region_times_of, region_times_of_processes
 from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping
 from numapredict.native.library import capture_library
@@ -48,7 +56,7 @@ MOST_TRIES = 2
 """Runs of an application in which a region was not replayed: on a busy computer one may say little."""
 
 _Place = tuple[str, int]
-"""A region by the name of its module's file and the offset there."""
+"""A region, as ``place_of`` tells it apart."""
 
 
 class _Cell(msgspec.Struct, frozen=True):
@@ -111,11 +119,8 @@ class RegionMachine:
         """Measure a program, or a region of one, under the mapping; raise what HardwareMachine.run does."""
         if program.region is None:
             return self._hardware.run(program, mapping)
-        placement, application, place = (
-            resolve(mapping, self.topology),
-            _application(program),
-            place_of(*program.region),
-        )
+        placement, application = resolve(mapping, self.topology), _application(program)
+        place = place_of(*program.region)
         key = application.identity, place, placement.mapping.label
         if fits(placement) and key not in self._cells and key[:2] not in self._never:
             self._replay(application, place, placement)
@@ -192,7 +197,7 @@ class RegionMachine:
                 caller = {**os.environ, **dict(application.environment)}
                 environment = capturing_environment(caller, self._baseline, capture_library(), settings)
                 ending = self._execute(application, executable, environment)
-            found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+            found = region_times_of_processes(report)
         key = application.identity, place
         strict = self._hardware.conditions.stopping_rule.strict
         if ending.timed_out or (ending.exit_code and (strict or not may_be_habit(ending.exit_code))):
@@ -261,11 +266,6 @@ class RegionMachine:
         )
 
 
-def place_of(module: str, offset: int) -> _Place:
-    """Return what tells a region apart in one application's runs."""
-    return Path(module).name, offset
-
-
 def _application(program: Program) -> Program:
     """Return the whole program of a region."""
     return msgspec.structs.replace(program, name=Path(program.command[0]).name, region=None)
@@ -324,4 +324,8 @@ def _why_not(tried: Sequence[CapturedRegion]) -> tuple[str, bool]:
         return problems[0], True
     if tried:
         return "no instance was like the others", False
-    return "it has under 5% of the time, comes once or twice, or in under 50 us", False
+    least_us = LEAST_INSTANCE_S * 1e6
+    return (
+        f"it has under {LEAST_SHARE:.0%} of the time, comes once or twice, or in under {least_us:.0f} us",
+        False,
+    )

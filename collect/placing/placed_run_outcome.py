@@ -15,7 +15,7 @@ from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import signal_name
 from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
-from numapredict.collect.placing.region_times import RegionTimes, read_region_times, with_places
+from numapredict.collect.placing.region_times import RegionTimes, region_times_of_processes, with_places
 from numapredict.collect.placing.run_file import put
 from numapredict.collect.source.modules import Modules
 from numapredict.native.errors import NumapredictError
@@ -60,8 +60,7 @@ def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
     if files.report is None:
         return None
     modules = Modules()
-    found = map(read_region_times, processes_files(Path(files.report)))
-    return tuple(with_places(times, modules) for times in found if times is not None)
+    return tuple(with_places(times, modules) for times in region_times_of_processes(Path(files.report)))
 
 
 def exit_and_signal(code: int) -> tuple[int, str | None]:

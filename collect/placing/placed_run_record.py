@@ -154,6 +154,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         for one in found.ranks
         if one.number < one.count
     }
+    modules = Modules()
     return ObservedPlacement(
         threads=_threads(found),
         pages=_pages(found.ranges, allowed, ranks),
@@ -161,10 +162,10 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         left=found.left,
         unplaced=found.unplaced,
         unseen=dict(found.unseen),
-        teams=() if plan is None else _teams(found, plan),
+        teams=() if plan is None else tuple(_teams(found, plan, modules)),
         ranks=tuple(_ranks(found, placement)),
         forked=tuple(_forked(found, allowed, ranks)),
-        moves=() if plan is None else tuple(_moves(found, plan)),
+        moves=() if plan is None else tuple(_moves(found, plan, modules)),
     )
 
 
@@ -214,16 +215,12 @@ def _forked(
         yield ForkedTally(child.process, child.parent, child.unplaced, _threads(own), pages)
 
 
-def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
+def _teams(found: PlacementMap, plan: Plan, modules: Modules) -> Iterator[TeamTally]:
     """Return what became of each team of a plan, in all processes; those of regions that never came are all zero."""
-    modules = Modules()
-    tallies = []
     for region in plan.regions:
-        if not region.threads:
-            continue
-        seen = [one for one in found.teams if one.key == region.key]
-        tallies.append(
-            TeamTally(
+        if region.threads:
+            seen = [one for one in found.teams if one.key == region.key]
+            yield TeamTally(
                 region=_name(region, modules),
                 threads=region.threads,
                 instances=sum(one.instances for one in seen),
@@ -231,13 +228,10 @@ def _teams(found: PlacementMap, plan: Plan) -> tuple[TeamTally, ...]:
                 looked_at=sum(one.right + one.wrong for one in seen),
                 right=sum(one.right for one in seen),
             )
-        )
-    return tuple(tallies)
 
 
-def _moves(found: PlacementMap, plan: Plan) -> Iterator[MoveTally]:
+def _moves(found: PlacementMap, plan: Plan, modules: Modules) -> Iterator[MoveTally]:
     """Return what was moved for each region of a plan that wants arrays which move, in all processes."""
-    modules = Modules()
     for region in plan.regions:
         if region.wants:
             seen = [one for one in found.moves if one.key == region.key]

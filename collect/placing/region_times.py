@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
+from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.symbols import function_at, load_address, uses_tasks
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Place
@@ -85,6 +86,11 @@ def read_region_times(path: Path) -> RegionTimes | None:
         census.program,
         census.rank if census.ranks else None,
     )
+
+
+def region_times_of_processes(path: Path) -> tuple[RegionTimes, ...]:
+    """Return what the region files of a run's processes hold, of those that had regions."""
+    return tuple(times for times in map(read_region_times, processes_files(path)) if times is not None)
 
 
 def region_times_note(times: RegionTimes | None) -> tuple[tuple[str, str], ...]:

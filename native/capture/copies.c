@@ -3,8 +3,8 @@
 #include "copies.h"
 
 #include "mappings.h"
+#include "text_file.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,7 +75,7 @@ static bool has_any(uintptr_t start, size_t pages) {
 
 static void write_to(uintptr_t page) { __atomic_fetch_add((volatile char *)page, 0, __ATOMIC_RELAXED); }
 
-static bool is_wanted(const struct job *job, int node) {
+bool copies_may_be_on(const struct job *job, int node) {
     for (uint32_t n = 0; n < job->nodes; n++)
         if (node == job->node[n])
             return true;
@@ -100,18 +100,15 @@ static void copy_part(uintptr_t start, size_t pages, const struct job *job, stru
     look(start, pages, after);
     for (size_t n = 0; n < pages; n++) {
         outcome->pages += before[n] >= 0;
-        outcome->astray += before[n] >= 0 && !(keep ? after[n] == before[n] : is_wanted(job, after[n]));
+        outcome->astray +=
+            before[n] >= 0 && !(keep ? after[n] == before[n] : copies_may_be_on(job, after[n]));
     }
 }
 
 bool copies_are_joined(void) {
     char text[64];
-    const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
-    return strstr(text, "[always]") != NULL;
+    return text_file_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text) &&
+           strstr(text, "[always]") != NULL;
 }
 
 void copies_join(uintptr_t start, uintptr_t end) {

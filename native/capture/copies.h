@@ -19,6 +19,8 @@ static inline bool copies_follow_touches(const struct job *job) { return job->co
 /* Make the copies of a job, all but those of the outcome's own memory; return OUTCOME_DONE or what prevents
  * it. */
 enum outcome_state copies_make(const struct job *job, struct outcome *outcome);
+/* Whether a node is one of the job's for pages. */
+bool copies_may_be_on(const struct job *job, int node);
 /* Whether the kernel makes huge pages by itself: then copies_join is due where pages were copied or moved. */
 bool copies_are_joined(void);
 /* Join the pages of an extent to huge ones again: copying splits these. */

@@ -89,8 +89,7 @@ struct outcome {
     uint32_t awake;         /* threads of the program that did not sleep meanwhile */
     uint64_t wall_ns[MOST_REPLAYS];
     uint64_t emptied_ns[MOST_REPLAYS];
-    uint32_t
-        observing; /* 1: an instance shows who touches which page; its system calls may fail (touches.h) */
+    uint32_t observing; /* 1: an instance shows who touches which page (touches.h) */
     uint32_t unused;
 };
 

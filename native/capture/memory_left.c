@@ -2,23 +2,14 @@
 #define _GNU_SOURCE
 #include "memory_left.h"
 
-#include <fcntl.h>
+#include "text_file.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SPARE_KB (64ul << 10)
-
-static bool read_file(const char *path, char *text, size_t bytes) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? -1 : read(file, text, bytes - 1);
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
 
 /* The number after a word, in kB; SIZE_MAX where it is not there. */
 static size_t kb_after(const char *text, const char *word) {
@@ -29,7 +20,7 @@ static size_t kb_after(const char *text, const char *word) {
 /* The program's own pages, and those that it shares with other processes: both are copied. */
 static size_t needed_kb(void) {
     char text[4096];
-    if (!read_file("/proc/self/status", text, sizeof text))
+    if (!text_file_read("/proc/self/status", text, sizeof text))
         return 0;
     const size_t own = kb_after(text, "RssAnon:"), shared = kb_after(text, "RssShmem:");
     return (own == SIZE_MAX ? 0 : own) + (shared == SIZE_MAX ? 0 : shared);
@@ -37,7 +28,7 @@ static size_t needed_kb(void) {
 
 static size_t group_left_kb(void) {
     char text[1024], path[1200], number[64];
-    if (!read_file("/proc/self/cgroup", text, sizeof text))
+    if (!text_file_read("/proc/self/cgroup", text, sizeof text))
         return SIZE_MAX;
     char *group = strstr(text, "0::/");
     if (!group)
@@ -45,11 +36,11 @@ static size_t group_left_kb(void) {
     group += 3;
     group[strcspn(group, "\n")] = '\0';
     (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
-    if (!read_file(path, number, sizeof number) || strncmp(number, "max", 3) == 0)
+    if (!text_file_read(path, number, sizeof number) || strncmp(number, "max", 3) == 0)
         return SIZE_MAX;
     const size_t most = strtoul(number, NULL, 10);
     (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
-    if (!read_file(path, number, sizeof number))
+    if (!text_file_read(path, number, sizeof number))
         return SIZE_MAX;
     const size_t used = strtoul(number, NULL, 10);
     return used < most ? (most - used) >> 10 : 0;
@@ -57,7 +48,7 @@ static size_t group_left_kb(void) {
 
 bool memory_left_for_copies(size_t more) {
     char text[1024];
-    if (!read_file("/proc/meminfo", text, sizeof text))
+    if (!text_file_read("/proc/meminfo", text, sizeof text))
         return true;
     const size_t machine = kb_after(text, "MemAvailable:"), group = group_left_kb();
     const size_t left = machine < group ? machine : group, own = needed_kb();

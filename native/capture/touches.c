@@ -5,9 +5,9 @@
 #include "../regions/export.h"
 #include "copies.h"
 #include "mappings.h"
+#include "text_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,9 +20,7 @@
 #define PAGE 4096ul
 #define LEAST_BYTES (64ul << 10) /* of a mapping: the library for whole runs moves nothing smaller */
 #define HUGE_PAGES 512ul
-#define HUGE_LEAST                                                                                           \
-    (4ul << 20) /* and from here on whole huge pages, where the kernel makes these by itself                 \
-                 */
+#define HUGE_LEAST (4ul << 20) /* from here on whole huge pages, where the kernel makes these by itself */
 #define TOGETHER 512u
 #define MOVE (1u << 1)    /* MPOL_MF_MOVE: pages of this process alone */
 #define MOST_SPARED 8192u /* libraries and threads */
@@ -51,8 +49,8 @@ static bool placed;
 
 static struct part *parts;
 static size_t part_count, block_count;
-static uint16_t
-    *toucher[2]; /* by block, in the first and second instance: 0, or the node of its thread and 1 */
+/* By block, in the first and second instance: 0, or the node of its thread and 1. */
+static uint16_t *toucher[2];
 static uint16_t *noting;
 
 /* ---- what is protected ---- */
@@ -86,12 +84,9 @@ static int spare_library(struct dl_phdr_info *info, size_t size, void *into) {
 }
 
 static size_t mappings_allowed(void) {
-    char text[32] = "";
-    const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    return length > 0 ? strtoul(text, NULL, 10) : USUAL_MAPPINGS;
+    char text[32];
+    return text_file_read("/proc/sys/vm/max_map_count", text, sizeof text) ? strtoul(text, NULL, 10)
+                                                                           : USUAL_MAPPINGS;
 }
 
 bool touches_prepare(const void *function) {
@@ -300,19 +295,12 @@ static void flush(struct batch *batch, struct outcome *outcome) {
     batch->count = 0;
 }
 
-static bool is_page_node(const struct job *job, unsigned node) {
-    for (uint32_t n = 0; n < job->nodes; n++)
-        if (job->node[n] == node)
-            return true;
-    return false;
-}
-
 /* The node for a block that was touched; `turn` counts those that are spread evenly, in order. */
 static uint16_t wanted(const struct job *job, size_t block, size_t *turn) {
     const unsigned first = toucher[0][block] - 1u,
                    second = toucher[1][block] ? toucher[1][block] - 1u : first;
     const bool shared = job->copies == COPIES_MIX && second != first;
-    if (job->copies == COPIES_BALANCE || shared || !is_page_node(job, first))
+    if (job->copies == COPIES_BALANCE || shared || !copies_may_be_on(job, (int)first))
         return job->node[(*turn)++ % job->nodes];
     return (uint16_t)first;
 }

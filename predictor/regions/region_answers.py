@@ -1,17 +1,13 @@
 """The answer on each region of a run, of the region clock's times and of the replays. Pure, but for names of places."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from numapredict.collect.capturing.duration_class import classes_of, together
+from numapredict.collect.capturing.exchange import FEWEST, LEAST_INSTANCE_S, LEAST_SHARE, place_of
 from numapredict.collect.capturing.watcher import CapturedRegion
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes, with_places
 from numapredict.collect.source.modules import Modules
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
-
-LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
-"""What native/capture/load.c replays: regions with this share of the time since the first region of all, of instances
-so long, that came back so often."""
 
 
 def region_answers(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -> tuple[ReplayedRegion, ...]:
@@ -21,9 +17,9 @@ def region_answers(found: Iterable[RegionTimes], captured: Iterable[CapturedRegi
     whole_s = sum(times.region_time_s for times in all_times)
     by_place: dict[tuple[str, int], list[CapturedRegion]] = {}
     for one in captured:
-        by_place.setdefault((Path(one.asked.module).name, one.asked.offset), []).append(one)
+        by_place.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
     regions = [
-        _region(region, whole_s, by_place.get((Path(region.module).name, region.offset), []))
+        _region(region, whole_s, by_place.get(place_of(region.module, region.offset), []))
         for times in all_times
         for region in times.regions
     ]

@@ -22,10 +22,9 @@ from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
-from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
-from numapredict.collect.placing.region_times import read_region_times
+from numapredict.collect.placing.region_times import region_times_of_processes
 from numapredict.collect.placing.run_file import check_place
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import canonical, default_mapping
@@ -102,7 +101,7 @@ def run_replayed(request: Request) -> int:
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
             wall_s = time.perf_counter() - began_s
-        found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+        found = region_times_of_processes(report)
         exit_code, signal = exit_and_signal(code)
         regions = region_answers(found, watcher.found)
         answer = ReplayedRegions(

@@ -12,10 +12,10 @@ from numapredict.collect.placement import Placement
 from numapredict.collect.placing.page_plan import PagePlan, joined
 from numapredict.collect.placing.placed_run_outcome import exit_and_signal
 from numapredict.collect.placing.plan_file import Plan, write_plan
-from numapredict.collect.placing.preload import PlacementFiles, processes_files
+from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import cannot_start, run_process
 from numapredict.collect.placing.profile_file import Profile
-from numapredict.collect.placing.region_times import read_region_times, with_places
+from numapredict.collect.placing.region_times import region_times_of_processes, with_places
 from numapredict.collect.placing.start import start_of
 from numapredict.collect.placing.symbols import load_address
 from numapredict.collect.program import Program
@@ -74,7 +74,7 @@ def _run(
     if exit_and_signal(ending.exit_code)[0] != exit_code:
         raise UnrunnableProgramError(f"{program.name} failed in a further run ({ending.reason or 'exit code 0'})")
     modules, times = Modules(), dict[Hashable, float]()
-    found = [read for path in processes_files(report) if (read := read_region_times(path)) is not None]
+    found = region_times_of_processes(report)
     for region in (region for each in found for region in with_places(each, modules).regions):
         key = region.module, region.offset
         times[key] = times.get(key, 0.0) + region.time_s

@@ -267,12 +267,12 @@ def userfaults(program: str) -> dict[str, str]:
 
 
 def variables(program: str) -> dict[str, dict[str, object]]:
-    """Return what is said of the program's variables with a thread on each node; shares are those of three answers.
+    """Return what is said of the program's variables with a thread on each node; shares are those of five answers.
 
     An answer has some 50 touches of each, in which thread 0 has more than its quarter: the host emulates four CPUs on
     fewer, and the others start later.
     """
-    answers = [ask(Question((program, "3"), mapping="4x4-contiguous-first-touch")) for _ in range(3)]
+    answers = [ask(Question((program, "3"), mapping="4x4-contiguous-first-touch")) for _ in range(5)]
     large = [one for answer in answers for one in answer.variables if one.size_bytes > 1 << 20]
     found: dict[str, dict[str, object]] = {"": {"modelled": any(answer.modelled for answer in answers)}}
     for name in sorted({str(one.name) for one in large}):

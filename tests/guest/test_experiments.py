@@ -199,37 +199,37 @@ def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) ->
     assert len(reported) == 4
 
 
-@pytest.mark.parametrize("compiler", [GCC, CLANG])
-def test_replays_have_their_pages_where_their_mapping_wants_them(answers: dict[str, Any], compiler: str) -> None:
-    """By the kernel's answer to the program, in the replay: it crashes in another way for each place of its pages."""
-    found = answers[f"replays {compiler}"]
-    problems = {label: problem for label, (problem, *_) in found.items()}
-    assert problems == {
+ENDINGS = {
+    "replays": {
         "4x4-contiguous-first-touch": "",
         "4x4-contiguous-interleave": "it ended by SIGSEGV",
         "4x1-contiguous-remote": "it ended by SIGILL",
         "4x4-contiguous-bind@1": "",
-    }
-    for _, pages, astray, output in found.values():
-        assert pages > 1024
-        assert astray <= 0.01 * pages  # such as stacks, which the fork itself has written to
-        assert output == "0: 9\n"  # the program's own pages stay where they are
-
-
-def test_replays_have_their_pages_where_they_are_touched(answers: dict[str, Any]) -> None:
-    """By the kernel's answer to the program, in the replay, which ends in another way for each page policy."""
-    found = answers["touched"]
-    problems = {label: problem for label, (problem, *_) in found.items()}
-    assert problems == {
+    },
+    "touched": {
         "4x4-contiguous-first-touch": "",
         "4x4-contiguous-locality": "it ended by SIGFPE",
         "4x4-contiguous-balance": "it ended by SIGILL",
         "4x4-contiguous-mix": "it ended by SIGSEGV",
-    }
-    for _, pages, astray, output in found.values():
-        assert pages > 512
-        assert astray <= 0.01 * pages
-        assert output == "0: 9 9\n"  # the program's own pages stay where they are
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "least", "output"),
+    [(f"replays {GCC}", 1024, "9"), (f"replays {CLANG}", 1024, "9"), ("touched", 512, "9 9")],
+)
+def test_replays_have_their_pages_where_their_mapping_wants_them(
+    answers: dict[str, Any], experiment: str, least: int, output: str
+) -> None:
+    """By the kernel's answer to the program, in the replay: it crashes in another way for each place of its pages."""
+    found = answers[experiment]
+    problems = {label: problem for label, (problem, *_) in found.items()}
+    assert problems == ENDINGS[experiment.split(maxsplit=1)[0]]
+    for _, pages, astray, said in found.values():
+        assert pages > least
+        assert astray <= 0.01 * pages  # such as stacks, which the fork itself has written to
+        assert said == f"0: {output}\n"  # the program's own pages stay where they are
 
 
 def test_a_program_that_declines_huge_pages_is_placed_by_small_ones(answers: dict[str, Any]) -> None:
@@ -245,7 +245,7 @@ def test_pages_of_variables_are_where_the_kernel_says(answers: dict[str, Any]) -
     assert heaped["by_node"][0] == pytest.approx(sum(heaped["by_node"]))
     assert heaped["remote"] == pytest.approx(0.75, abs=0.25)
     assert max(spread["by_node"]) < 0.4 * sum(spread["by_node"])
-    assert spread["remote"] == pytest.approx(0.75, abs=0.2)  # of samples, which a busy computer makes few
+    assert spread["remote"] == pytest.approx(0.75, abs=0.1)
 
 
 def test_variables_are_timed_by_runs_in_turn(answers: dict[str, Any]) -> None:

@@ -27,22 +27,31 @@ static void begin(uint32_t column) {
     decision_begin(&d, &known, limits, column, 0);
 }
 
+/* Change the mapping, where the decision says so; all pages move in so long a time. */
+static void change(double pages_ms) {
+    if (d.wanted != has || d.parts != parts) {
+        const double cost = pages_ms * (double)MS / PARTS;
+        changes += d.wanted != has;
+        has = d.wanted;
+        parts = d.parts;
+        now += (uint64_t)cost;
+        decision_changed(&d, cost, true);
+    }
+    for (uint32_t c = 0; c < COLUMNS; c++)
+        d.pages_ns[c] = c != has ? pages_ms * (double)MS : 0;
+}
+
+static void end_instance(uint32_t region, double time_ms) {
+    const uint64_t time = (uint64_t)(time_ms * (double)MS);
+    now += time;
+    decision_ended(&d, region, time, now);
+}
+
 /* Run a step of the regions' times, [column][regions], as the decision says. */
 static void step(const double *time_ms, uint32_t regions, double pages_ms) {
     for (uint32_t r = 0; r < regions; r++) {
-        if (d.wanted != has || d.parts != parts) {
-            const double cost = pages_ms * (double)MS / PARTS;
-            changes += d.wanted != has;
-            has = d.wanted;
-            parts = d.parts;
-            now += (uint64_t)cost;
-            decision_changed(&d, cost, true);
-        }
-        for (uint32_t c = 0; c < COLUMNS; c++)
-            d.pages_ns[c] = c != has ? pages_ms * (double)MS : 0;
-        const uint64_t time = (uint64_t)(time_ms[has * regions + r] * (double)MS);
-        now += time;
-        decision_ended(&d, r, time, now);
+        change(pages_ms);
+        end_instance(r, time_ms[has * regions + r]);
     }
 }
 
@@ -116,20 +125,12 @@ static void crowded_pages_are_spread_after_an_interruption(void) {
         d.spreads[2] = true;
         for (uint32_t n = 0; n < 40000 && d.stage != STAGE_SETTLED; n++) {
             const uint32_t r = n % 2;
-            if (d.wanted != has || d.parts != parts) {
-                has = d.wanted;
-                parts = d.parts;
-                decision_changed(&d, 30 * (double)MS, true);
-            }
-            for (uint32_t c = 0; c < COLUMNS; c++)
-                d.pages_ns[c] = c != has ? 240 * (double)MS : 0;
+            change(240);
             timed += r == 0 && d.stage == STAGE_TIMING && parts == 1 && d.steps.times == 0;
             const bool slower = r == 0 && d.stage == STAGE_TIMING && parts == 1 &&
                                 slow < 1 + (uint32_t)again && slow + 1 == timed;
             slow += slower;
-            const uint64_t ns = (uint64_t)((slower ? 14 : time[has]) * (double)MS);
-            now += ns;
-            decision_ended(&d, r, ns, now);
+            end_instance(r, slower ? 14 : time[has]);
             if (d.tried == 1)
                 MUST(d.last.outcome == OUTCOME_INTERRUPTED && !d.closed[2]);
         }
@@ -148,16 +149,8 @@ static void what_other_regions_take_is_no_loss_if_they_took_it_before(void) {
     for (uint32_t n = 0; n < 40000 && d.tried == 0; n++) {
         seed = seed * 6364136223846793005ull + 1442695040888963407ull;
         const uint32_t region = seed >> 63 ? 7 : 8 + (uint32_t)(seed >> 50) % 5;
-        if (d.wanted != has || d.parts != parts) {
-            has = d.wanted;
-            parts = d.parts;
-            decision_changed(&d, 30 * (double)MS, true);
-        }
-        for (uint32_t c = 0; c < COLUMNS; c++)
-            d.pages_ns[c] = c != has ? 240 * (double)MS : 0;
-        const uint64_t ns = (uint64_t)(time[has] * (region == 7 ? 10 : 3) * (double)MS);
-        now += ns;
-        decision_ended(&d, region, ns, now);
+        change(240);
+        end_instance(region, time[has] * (region == 7 ? 10 : 3));
     }
     MUST(d.steps.one_region && d.last.outcome == OUTCOME_KEPT && d.wanted == 2);
 }

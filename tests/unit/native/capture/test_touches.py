@@ -17,7 +17,7 @@ def test_touches_are_noted_and_the_memory_is_open_again(compiler: str | None, tm
         pytest.skip("gcc or clang is not installed")
     options = ("-std=gnu11", "-g", "-O2", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "native" / "capture")
     sources, library, program = ROOT / "tests" / "native", tmp_path / "libseen.so", tmp_path / "touches"
-    own = [ROOT / "native" / "capture" / name for name in ("mappings.c", "copies.c")]
+    own = [ROOT / "native" / "capture" / name for name in ("mappings.c", "copies.c", "text_file.c")]
     subprocess.run(
         [compiler, *options, "-shared", "-fPIC", "-o", library, sources / "touches_seen.c", *own, "-pthread"],
         check=True,
