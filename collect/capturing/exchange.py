@@ -8,7 +8,7 @@ import os
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -25,22 +25,23 @@ so long, that came back so often."""
 
 MOST_THREADS, MOST_NODES, MOST_REPLAYS = 1024, 1024, 8
 
-Copies = Literal["keep", "bind", "interleave", "locality", "balance", "mix"]
-_COPIES: dict[Copies, int] = {"keep": 0, "bind": 1, "interleave": 2, "locality": 3, "balance": 4, "mix": 5}
+Copies = Literal["keep", "bind", "interleave", "dataset", "locality", "balance", "mix"]
+_COPIES: dict[Copies, int] = {name: number for number, name in enumerate(get_args(Copies))}
 
 COPIES_OF: dict[PagePolicy, Copies] = {
     "first-touch": "keep",
     "bind": "bind",
     "remote": "bind",
     "interleave": "interleave",
+    "dataset": "dataset",
     "locality": "locality",
     "balance": "balance",
     "mix": "mix",
 }
-"""Where the pages of a replay go under each page policy that replays know.
+"""Where the pages of a replay go under each page policy.
 
 Under first touch a page stays where the program's own first touch has put it. The last three move a page by who
-touches it in an instance that is not timed. Chunks of allocations (`dataset`) are unknown in a fork.
+touches it in an instance that is not timed.
 """
 
 DURATION_CLASSES = 20
@@ -172,11 +173,12 @@ def job_packet(
 ) -> bytes:
     """Return the job to replay under a placement, so often, at most so long, and as often after emptying the caches.
 
-    There is no emptying where the median of the first replays is ``enough_s`` or longer. KeyError for a page policy
-    that replays do not know.
+    There is no emptying where the median of the first replays is ``enough_s`` or longer.
     """
     copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
     threads, nodes = placement.pus, placement.os_page_nodes
+    if copies == _COPIES["dataset"]:
+        nodes = placement.os_indices(placement.chunks)
     head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
     fill, enough_ns = fill_bytes(placement) if emptying else 0, int(min(enough_s * 1e9, _LONGEST_NS))
     return _JOB.pack(*head, fill, enough_ns, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
@@ -188,14 +190,13 @@ def go_on_packet(another: bool = False) -> bytes:
 
 
 def fits(placement: Placement) -> bool:
-    """Return whether replays know a placement's page policy and have room for its threads."""
-    known = placement.mapping.page_policy in COPIES_OF and len(placement.pus) <= MOST_THREADS
-    return known and max(placement.os_page_nodes) < MOST_NODES
+    """Return whether replays have room for a placement's threads and nodes."""
+    return len(placement.pus) <= MOST_THREADS and max(placement.os_page_nodes) < MOST_NODES
 
 
 def variable_text(server: str, report: str) -> str:
     """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
-    return f"version=3;server={server};report={report}"
+    return f"version=4;server={server};report={report}"
 
 
 def _filled(numbers: Sequence[int], size: int) -> list[int]:

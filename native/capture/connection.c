@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BEGINS "version=3;server="
+#define BEGINS "version=4;server="
 #define REPORT ";report="
 #define HIGHEST 1023
 #define KEPT_FREE 62 /* as many below that limit are tried */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "copies.h"
 
+#include "chunks.h"
 #include "mappings.h"
 #include "text_file.h"
 
@@ -82,26 +83,30 @@ bool copies_may_be_on(const struct job *job, int node) {
     return false;
 }
 
-/* Whether the copies are where the originals are, at first. */
-static bool stay(const struct job *job) { return job->copies == COPIES_KEEP || copies_follow_touches(job); }
+/* Whether each page has a node of its own, at first that of the original: else the job's nodes do for all. */
+static bool by_page(const struct job *job) {
+    return job->copies == COPIES_KEEP || job->copies == COPIES_DATASET || copies_follow_touches(job);
+}
 
 static void copy_part(uintptr_t start, size_t pages, const struct job *job, struct outcome *outcome,
                       int *preferred) {
-    const bool keep = stay(job);
-    int before[TOGETHER], after[TOGETHER];
-    look(start, pages, before);
+    const bool single = by_page(job);
+    int wanted[TOGETHER], after[TOGETHER];
+    look(start, pages, wanted);
     for (size_t n = 0; n < pages; n++) {
-        if (before[n] < 0)
+        if (wanted[n] < 0)
             continue;
-        if (keep && before[n] != *preferred)
-            prefer(*preferred = before[n]);
+        if (job->copies == COPIES_DATASET)
+            (void)chunks_node(job, start + n * PAGE, &wanted[n]); /* what is no array stays */
+        if (single && wanted[n] != *preferred)
+            prefer(*preferred = wanted[n]);
         write_to(start + n * PAGE);
     }
     look(start, pages, after);
     for (size_t n = 0; n < pages; n++) {
-        outcome->pages += before[n] >= 0;
+        outcome->pages += wanted[n] >= 0;
         outcome->astray +=
-            before[n] >= 0 && !(keep ? after[n] == before[n] : copies_may_be_on(job, after[n]));
+            wanted[n] >= 0 && !(single ? after[n] == wanted[n] : copies_may_be_on(job, after[n]));
     }
 }
 
@@ -154,7 +159,7 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
             return OUTCOME_DEVICE;
         if (m->shared && !make_private(m))
             return OUTCOME_MEMORY;
-        if (!stay(job))
+        if (!by_page(job))
             bind_mapping(m, job);
         for (uintptr_t at = m->start; at < m->end; at += TOGETHER * PAGE) {
             const size_t pages = (m->end - at < TOGETHER * PAGE ? m->end - at : TOGETHER * PAGE) / PAGE;

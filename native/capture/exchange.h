@@ -2,7 +2,7 @@
  *
  * Contract. The other side is collect/capturing/exchange.py. A message is one packet of a SOCK_SEQPACKET
  * socket in the abstract name space. Its name is in the variable NUMACAPTURE, and the path of a file for the
- * region clock (region_file.h), which is the rest of the variable: `version=3;server=NAME;report=PATH`. All
+ * region clock (region_file.h), which is the rest of the variable: `version=4;server=NAME;report=PATH`. All
  * numbers are in the byte order of the computer, on which both processes run. The library asks about an
  * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
  * job says, sends the outcome, and waits for the next answer. When the program ends it tells what became of
@@ -24,15 +24,17 @@
  */
 enum answer { GO_ON = 0, REPLAY = 1, TRY_ANOTHER = 2 };
 
-/* Where the child's copies of the pages go: each where the original is, or by the nodes of the job; from
- * COPIES_LOCALITY on by who touches them in the replay (touches.h). */
+/* Where the child's copies of the pages go: each where the original is, or by the nodes of the job, those of
+ * COPIES_DATASET by chunk (chunks.h); from COPIES_LOCALITY on by who touches them in the replay (touches.h).
+ */
 enum copies {
     COPIES_KEEP = 0,
     COPIES_BIND = 1,
     COPIES_INTERLEAVE = 2,
-    COPIES_LOCALITY = 3,
-    COPIES_BALANCE = 4,
-    COPIES_MIX = 5,
+    COPIES_DATASET = 3,
+    COPIES_LOCALITY = 4,
+    COPIES_BALANCE = 5,
+    COPIES_MIX = 6,
 };
 
 struct question {

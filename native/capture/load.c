@@ -4,6 +4,7 @@
 #include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
+#include "chunks.h"
 #include "connection.h"
 #include "durations.h"
 #include "order.h"
@@ -170,6 +171,7 @@ __attribute__((constructor)) static void load(void) {
     if (!connection_open() || !replay_prepare())
         return;
     owner = getpid();
+    chunks_prepare();
     regions_watch(&hooks);
     if (connection_report())
         region_clock_open_at(connection_report());

@@ -3,6 +3,7 @@
 #include "replay.h"
 
 #include "allowed.h"
+#include "chunks.h"
 #include "connection.h"
 #include "copies.h"
 #include "emptying.h"
@@ -177,7 +178,7 @@ static void *stand_in(void *unused) {
     if (made != OUTCOME_DONE)
         end_with(made);
     settings_take(runtime_scope);
-    if (copies_follow_touches(current) && !touches_prepare(replayed->function))
+    if (copies_follow_touches(current) && !touches_prepare())
         end_with(OUTCOME_MEMORY);
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
@@ -210,6 +211,7 @@ static void be_child(pid_t parent, int team) {
         syscall(SYS_exit_group, 0);
     setrlimit(RLIMIT_CORE, &none);
     connection_forget();
+    chunks_stay(current);
     forget_signals();
     thread_data_find(replayed->function, team);
     pthread_attr_init(&attributes);

@@ -7,8 +7,9 @@
 #include "mappings.h"
 #include "text_file.h"
 
+#include "memory/ranges.h"
+
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,13 +19,11 @@
 #include <unistd.h>
 
 #define PAGE 4096ul
-#define LEAST_BYTES (64ul << 10) /* of a mapping: the library for whole runs moves nothing smaller */
 #define HUGE_PAGES 512ul
 #define HUGE_LEAST (4ul << 20) /* from here on whole huge pages, where the kernel makes these by itself */
 #define TOGETHER 512u
-#define MOVE (1u << 1)    /* MPOL_MF_MOVE: pages of this process alone */
-#define MOST_SPARED 8192u /* libraries and threads */
-#define MOST_GUARD (64ul << 10)
+#define MOVE (1u << 1)       /* MPOL_MF_MOVE: pages of this process alone */
+#define MOST_SPARED 8192u    /* threads */
 #define USUAL_MAPPINGS 65530 /* vm.max_map_count */
 #define SPARE_MAPPINGS 2048  /* for what the region maps */
 
@@ -39,12 +38,10 @@ struct part {
     size_t first; /* of its blocks, among all */
 };
 
-static struct mappings all;
-static size_t most_mappings;
+static size_t taken_mappings, most_mappings;
 static bool huge;
 static struct extent spared[MOST_SPARED];
 static uint32_t spared_count;
-static size_t stack_bytes; /* of the largest of the threads */
 static bool placed;
 
 static struct part *parts;
@@ -55,49 +52,25 @@ static uint16_t *noting;
 
 /* ---- what is protected ---- */
 
-static void spare(uintptr_t start, uintptr_t end) {
-    const uint32_t known = __atomic_load_n(&spared_count, __ATOMIC_RELAXED);
-    for (uint32_t n = 0; n < known && n < MOST_SPARED; n++)
-        if (spared[n].start <= start && spared[n].end >= end)
-            return; /* threads that end leave their stacks to others */
-    const uint32_t place = __atomic_fetch_add(&spared_count, 1, __ATOMIC_RELAXED);
-    if (place < MOST_SPARED)
-        spared[place] = (struct extent){start & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1)};
-}
-
-/* The program comes first; its data and those of the region's module are protected, too. */
-static int spare_library(struct dl_phdr_info *info, size_t size, void *into) {
-    const uintptr_t function = *(const uintptr_t *)into;
-    bool own = info->dlpi_name == NULL || info->dlpi_name[0] == '\0';
-    (void)size;
-    for (int n = 0; n < info->dlpi_phnum; n++) {
-        const uintptr_t start = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr;
-        own |= info->dlpi_phdr[n].p_type == PT_LOAD && function - start < info->dlpi_phdr[n].p_memsz;
-    }
-    for (int n = 0; !own && n < info->dlpi_phnum; n++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[n];
-        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
-            spare(start, start + segment->p_memsz);
-    }
-    return 0;
-}
-
 static size_t mappings_allowed(void) {
     char text[32];
     return text_file_read("/proc/sys/vm/max_map_count", text, sizeof text) ? strtoul(text, NULL, 10)
                                                                            : USUAL_MAPPINGS;
 }
 
-bool touches_prepare(const void *function) {
-    uintptr_t at = (uintptr_t)function;
+static size_t mappings_there(void) {
+    struct mappings all;
     if (!mappings_read(&all))
-        return false;
-    spare((uintptr_t)all.list, (uintptr_t)all.list + all.bytes);
-    dl_iterate_phdr(spare_library, &at);
+        return 0;
+    munmap(all.list, all.bytes);
+    return all.count;
+}
+
+bool touches_prepare(void) {
+    taken_mappings = mappings_there();
     most_mappings = mappings_allowed();
     huge = copies_are_joined();
-    return true;
+    return taken_mappings > 0;
 }
 
 void touches_spare_stack(void) {
@@ -108,31 +81,15 @@ void touches_spare_stack(void) {
     sigset_t fault;
     if (known || placed || pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
-    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
-        spare((uintptr_t)lowest, (uintptr_t)lowest + bytes);
-        if (bytes > stack_bytes)
-            stack_bytes = bytes;
-    }
+    const uint32_t place = __atomic_fetch_add(&spared_count, 1, __ATOMIC_RELAXED);
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 && place < MOST_SPARED)
+        spared[place] = (struct extent){(uintptr_t)lowest & ~(PAGE - 1),
+                                        ((uintptr_t)lowest + bytes + PAGE - 1) & ~(PAGE - 1)};
     pthread_attr_destroy(&attributes);
     sigemptyset(&fault);
     sigaddset(&fault, SIGSEGV);
     pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
     known = true;
-}
-
-/* A thread that the region starts may get the stack of one that has ended, in the program or here: nobody
- * could handle the fault of its first write. A stack lies above a small guard. */
-static void spare_old_stacks(void) {
-    pthread_attr_t usual;
-    size_t bytes = 0;
-    if (pthread_attr_init(&usual) == 0 && pthread_attr_getstacksize(&usual, &bytes) == 0 &&
-        bytes > stack_bytes)
-        stack_bytes = bytes;
-    for (size_t i = 1; i < all.count; i++) {
-        const struct mapping *guard = &all.list[i - 1], *m = &all.list[i];
-        if (guard->closed && guard->end == m->start && guard->end - guard->start <= MOST_GUARD && m->writable)
-            spare(m->start, m->end - m->start < stack_bytes ? m->end : m->start + stack_bytes);
-    }
 }
 
 /* Return the first extent from an address on, up to an end, of which nothing is spared; it may be empty. */
@@ -151,12 +108,11 @@ static struct extent next_extent(uintptr_t from, uintptr_t end) {
     return (struct extent){from, from < end ? end : from};
 }
 
-/* Add the parts of a mapping that are large enough; count them alone where there is no list yet. */
-static void add_parts(const struct mapping *m) {
-    for (struct extent next = next_extent(m->start, m->end); next.start < next.end;
-         next = next_extent(next.end, m->end)) {
-        if (next.end - next.start < LEAST_BYTES)
-            continue;
+/* Add what is not spared of an array; count the parts alone where there is no list yet. */
+static void add_parts(struct range *range, void *unused) {
+    (void)unused;
+    for (struct extent next = next_extent(range->start, range->end); next.start < next.end;
+         next = next_extent(next.end, range->end)) {
         if (parts)
             parts[part_count] = (struct part){.start = next.start, .end = next.end};
         part_count++;
@@ -165,11 +121,12 @@ static void add_parts(const struct mapping *m) {
 
 static void find_parts(void) {
     part_count = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        const struct mapping *m = &all.list[i];
-        if (m->writable && !m->executable && !m->shared && !m->device)
-            add_parts(m);
-    }
+    ranges_for_each(add_parts, NULL);
+}
+
+static int by_address(const void *one, const void *other) {
+    const uintptr_t a = ((const struct part *)one)->start, b = ((const struct part *)other)->start;
+    return (a > b) - (a < b);
 }
 
 static size_t block_of(const struct part *part, uintptr_t address) {
@@ -192,7 +149,7 @@ static void cut_into(size_t most) {
 
 /* When every other block is open, each is a mapping. The largest parts have the largest blocks. */
 static void cut(void) {
-    const size_t taken = all.count + part_count + SPARE_MAPPINGS;
+    const size_t taken = taken_mappings + part_count + SPARE_MAPPINGS;
     const size_t most = most_mappings > 2 * taken ? most_mappings - taken : taken;
     size_t each = most;
     do
@@ -206,7 +163,6 @@ static void *room_for(size_t bytes) {
 }
 
 static bool make_parts(void) {
-    spare_old_stacks();
     if (__atomic_load_n(&spared_count, __ATOMIC_RELAXED) > MOST_SPARED)
         return false;
     find_parts();
@@ -214,6 +170,7 @@ static bool make_parts(void) {
     if (!parts)
         return false;
     find_parts();
+    qsort(parts, part_count, sizeof *parts, by_address);
     cut();
     toucher[0] = room_for(block_count * sizeof **toucher);
     toucher[1] = room_for(block_count * sizeof **toucher);
@@ -241,7 +198,7 @@ static struct extent extent_of(const struct part *part, size_t block) {
 }
 
 static bool open_up(uintptr_t start, uintptr_t end) {
-    return mprotect((void *)start, end - start, PROT_READ | PROT_WRITE) == 0;
+    return syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) == 0; /* not the wrapper */
 }
 
 /* Every thread that comes to a closed block opens it: none waits for another. */

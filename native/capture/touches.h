@@ -1,8 +1,9 @@
 /* touches.h: the pages of a replay go to the nodes of the threads that touch them (page policies `locality`,
  * `balance` and `mix`).
  *
- * As the library for whole runs does it (native/placement/policy/next_touch.c): the memory is protected, and
- * each block of pages is opened at its first touch, which notes the node of the thread. One instance of the
+ * As the library for whole runs does it (native/placement/policy/next_touch.c): the arrays (chunks.h) and the
+ * heap's small allocations are protected, and each block of pages is opened at its first touch, which notes
+ * the node of the thread. One instance of the
  * region decides; for `mix` two, which show whether threads of several nodes use a block. It is the child's
  * own memory that is protected: nothing but the replay can touch it meanwhile.
  *
@@ -16,9 +17,8 @@
 
 #include <stdbool.h>
 
-/* Read what may be protected, as long as files may be read: what the program and the module of the region
- * have written to, but for the data of other libraries. False where that is not possible. */
-bool touches_prepare(const void *function);
+/* Read how many mappings there may be, as long as files may be read; false where that is not possible. */
+bool touches_prepare(void);
 /* The stack of the calling thread is never protected: from every thread of the replay, before touches_place.
  */
 void touches_spare_stack(void);

@@ -44,9 +44,7 @@ static void in_child(void) {
     if (withdrawn())
         return;
     slot_owner_after_fork();
-    table_after_fork();
-    sites_after_fork();
-    next_calls_after_fork();
+    ranges_after_fork();
     if (left_at_load)
         return;
     if (settings()->adapt)

@@ -37,18 +37,12 @@ static void range_added(struct range *range) {
 
 static void range_removed(struct range *range) { heap_changed(range->start); }
 
-static void in_child(void) {
-    table_after_fork();
-    sites_after_fork();
-    next_calls_after_fork();
-}
-
 EXPORT void ranges_before_region(void);
 EXPORT void ranges_before_region(void) { heap_refresh(); }
 
 __attribute__((constructor)) static void load(void) {
     mark(MARK_HELLO, 0, 0, 0, 0); /* what follows is not the program's work */
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, ranges_after_fork);
     loaded_modules_look();
     heap_prepare();
     ranges_watch(range_added, range_removed);

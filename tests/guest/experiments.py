@@ -71,6 +71,7 @@ REPLAYED = {
         "4x4-contiguous-locality",
         "4x4-contiguous-balance",
         "4x4-contiguous-mix",
+        "4x4-contiguous-dataset",
     ),
 }
 BALANCED_S = 60  # at most, until it has moved pages

@@ -211,13 +211,14 @@ ENDINGS = {
         "4x4-contiguous-locality": "it ended by SIGFPE",
         "4x4-contiguous-balance": "it ended by SIGILL",
         "4x4-contiguous-mix": "it ended by SIGSEGV",
+        "4x4-contiguous-dataset": "it ended by SIGTRAP",
     },
 }
 
 
 @pytest.mark.parametrize(
     ("experiment", "least", "output"),
-    [(f"replays {GCC}", 1024, "9"), (f"replays {CLANG}", 1024, "9"), ("touched", 512, "9 9")],
+    [(f"replays {GCC}", 1024, "9"), (f"replays {CLANG}", 1024, "9"), ("touched", 768, "9 9")],
 )
 def test_replays_have_their_pages_where_their_mapping_wants_them(
     answers: dict[str, Any], experiment: str, least: int, output: str

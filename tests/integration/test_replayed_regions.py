@@ -108,20 +108,26 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
     assert region["gains"][0]["speedup"] == 1.0
 
 
+def has_one_of_each_length(classes: list[dict[str, Any]]) -> bool:
+    """Say whether an instance of the longest and one of the shortest class was replayed, and took about as long."""
+    long, short = classes[0], classes[-1]
+    return (
+        len(classes) > 1
+        and long["instance"] % 8 == 5 != short["instance"] % 8
+        and all(0.5 < one["gains"][0]["time_s"] / one["mean_s"] < 2 for one in (long, short))
+        and min(long["share"], short["share"]) > 0.05  # of the time, in which a busy computer's waiting is, too
+    )
+
+
 def test_of_instances_that_differ_one_of_each_length_is_replayed(shapes: Path, tmp_path: Path) -> None:
-    for _ in range(4):  # a busy computer may interrupt all tries at one length
+    for _ in range(6):  # a busy computer may interrupt all tries at one length, or an instance
         done, answer = asked(tmp_path, str(shapes), "levels")
         (region,) = answer["regions"]
-        if len(region["classes"]) > 1:
+        classes = sorted(region["classes"], key=lambda one: -one["mean_s"])
+        if classes and has_one_of_each_length(classes):
             break
-    classes = sorted(region["classes"], key=lambda one: -one["mean_s"])
-    assert len(classes) > 1, answer
-    long, short = classes[0], classes[-1]
-    assert long["instance"] % 8 == 5, answer
-    assert short["instance"] % 8 != 5
-    assert min(long["share"], short["share"]) > 0.05  # of the time, in which a busy computer's waiting is, too
-    for one in (long, short):
-        assert 0.5 < one["gains"][0]["time_s"] / one["mean_s"] < 2
+    assert classes, answer
+    assert has_one_of_each_length(classes), answer
     assert len({tuple(sorted(gain["mapping"] for gain in one["gains"])) for one in classes}) == 1
     weighted = sum(one["share"] / one["gains"][1]["speedup"] for one in classes)
     assert region["gains"][1]["speedup"] == pytest.approx(1 / weighted)

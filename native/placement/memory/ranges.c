@@ -2,6 +2,7 @@
 #include "memory/ranges.h"
 
 #include "memory/sites.h"
+#include "process/next_call.h"
 #include "process/thread_slot.h"
 
 #include <sched.h>
@@ -203,6 +204,12 @@ void ranges_for_each(void (*visit)(struct range *range, void *data), void *data)
         visit(&table_entry(i)->range, data);
         become_live(table_entry(i));
     }
+}
+
+void ranges_after_fork(void) {
+    table_after_fork();
+    sites_after_fork();
+    next_calls_after_fork();
 }
 
 uint64_t ranges_dropped(void) { return dropped; }

@@ -54,6 +54,8 @@ void ranges_cut(void *start, size_t bytes);
 struct range *ranges_find(uintptr_t address);
 /* Visit all ranges; `visit` must not add or remove any. */
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data);
+/* In the child of a fork: locks that another thread held, of this and of what it asks, are free again. */
+void ranges_after_fork(void);
 /* How many allocations did not fit into the table. */
 uint64_t ranges_dropped(void);
 

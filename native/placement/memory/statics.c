@@ -31,7 +31,7 @@ static void *map_file(const char *path, size_t *bytes) {
     if (descriptor < 0)
         return NULL;
     if (file_status(descriptor, &about) && S_ISREG(about.st_mode) && about.st_size > 0) {
-        const long mapped = syscall(SYS_mmap, NULL, about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        const long mapped = syscall(SYS_mmap, NULL, about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0L);
         file = mapped == -1 ? NULL : (void *)mapped;
         *bytes = (size_t)about.st_size;
     }

@@ -260,7 +260,7 @@ uint64_t system_now_ns(void) {
 bool system_copy(void *to, const void *from, size_t bytes) {
     const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
     const int before = errno;
-    const long copied = quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0), before);
+    const long copied = quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0ul), before);
     if (copied == -EFAULT || (copied >= 0 && (size_t)copied != bytes))
         return false;
     if (copied < 0) /* not permitted */
@@ -271,13 +271,13 @@ bool system_copy(void *to, const void *from, size_t bytes) {
 bool system_read_memory(void *to, const void *from, size_t bytes) {
     const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
     const int before = errno;
-    return quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0), before) == (long)bytes;
+    return quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0ul), before) == (long)bytes;
 }
 
 void *system_memory(size_t bytes) {
     int before = errno;
     const long result = quiet(
-        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), before);
+        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L), before);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 

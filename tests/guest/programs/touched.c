@@ -1,7 +1,7 @@
-/* touched.c: regions over two arrays that the main thread has initialised on node 0. Each thread has a
- * quarter of `own`, the same one in every instance, and a quarter of `shared`, the next one in the next
- * instance. Where the kernel says that pages are on the nodes of those who touch them, a region crashes: only
- * in replays can that be so. usage: touched */
+/* touched.c: regions over two arrays that the main thread has initialised on node 0, beside a third that no
+ * region touches. Each thread has a quarter of `own`, the same one in every instance, and a quarter of
+ * `shared`, the next one in the next instance. Where the kernel says that pages are on the nodes of those who
+ * touch them, or cut by arrays, a region crashes: only in replays can that be so. usage: touched */
 #define _GNU_SOURCE
 #include <numa.h>
 #include <numaif.h>
@@ -15,7 +15,7 @@
 #define PAGES 256l
 #define QUARTER (PAGES / THREADS)
 
-static char *own, *shared;
+static char *own, *shared, *untouched;
 static volatile int *volatile nowhere;
 static volatile int instances, zero;
 
@@ -34,19 +34,21 @@ static bool alternates(char *array) {
 }
 
 /* Whether three of four pages are on their quarter's node: thread n runs on node n. */
-static bool at_home(void) {
+static bool at_home(char *array) {
     long right = 0;
     for (long n = 0; n < PAGES; n++)
-        right += node_of(own + n * PAGE) == n / QUARTER;
+        right += node_of(array + n * PAGE) == n / QUARTER;
     return right > PAGES * 3 / 4;
 }
 
 static void check(void) {
-    if (at_home() && alternates(shared))
+    if (at_home(own) && at_home(shared) && at_home(untouched))
+        __asm__("int3"); /* ended by SIGTRAP: dataset */
+    if (at_home(own) && alternates(shared))
         nowhere[0] = 1; /* ended by SIGSEGV: mix */
     if (alternates(own) && alternates(shared))
         __builtin_trap(); /* ended by SIGILL: balance */
-    if (at_home())
+    if (at_home(own))
         nowhere = (volatile int *)(long)(instances / zero); /* ended by SIGFPE: locality */
 }
 
@@ -59,11 +61,12 @@ static void touch(char *array, int quarter) {
 int main(void) {
     own = aligned_alloc(PAGE, PAGES * PAGE);
     shared = aligned_alloc(PAGE, PAGES * PAGE);
-    if (!own || !shared)
+    untouched = aligned_alloc(PAGE, PAGES * PAGE);
+    if (!own || !shared || !untouched)
         return 1;
     numa_run_on_node(0);
     for (long at = 0; at < PAGES * PAGE; at++)
-        own[at] = shared[at] = 1;
+        own[at] = shared[at] = untouched[at] = 1;
     numa_run_on_node(-1);
     for (int t = 0; t < 8; t++) {
 #pragma omp parallel

@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from numapredict.collect.capturing import exchange
 from numapredict.collect.capturing.exchange import (
     AskedRegion,
-    fits,
     go_on_packet,
     job_packet,
     outcome_of,
@@ -20,6 +20,7 @@ from numapredict.collect.capturing.exchange import (
 )
 from numapredict.collect.capturing.filling import fill_bytes
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import resolve
 from tests.openmp import GCC
 from tests.shapes import shape
@@ -131,10 +132,15 @@ def test_the_answer_to_go_on_is_no_job() -> None:
     assert not any(go_on_packet())
 
 
-def test_all_page_policies_are_replayed_but_the_one_that_asks_for_allocations() -> None:
-    policies = ("first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind@1")
-    known = {policy: fits(resolve(parse_label(f"8x2-contiguous-{policy}"), TOPOLOGY)) for policy in policies}
-    assert known == dict.fromkeys(policies, True) | {"dataset": False}
+def test_each_page_policy_has_copies() -> None:
+    assert set(exchange.COPIES_OF) == set(get_args(PagePolicy))
+
+
+def test_by_dataset_the_nodes_are_by_chunk_one_a_thread() -> None:
+    packet = job_packet(resolve(parse_label("8x2-contiguous-dataset"), TOPOLOGY), 3, 1)
+    _, threads, copies, nodes = struct.unpack_from("=4I", packet)
+    assert (threads, copies, nodes) == (8, exchange._COPIES["dataset"], 8)
+    assert struct.unpack_from("=8H", packet, len(packet) - 2 * exchange.MOST_NODES) == (10,) * 4 + (11,) * 4
 
 
 def test_the_header_and_this_side_number_the_copies_alike() -> None:
@@ -143,4 +149,4 @@ def test_the_header_and_this_side_number_the_copies_alike() -> None:
 
 
 def test_the_report_may_be_any_path() -> None:
-    assert variable_text("name", "/some/a;b c") == "version=3;server=name;report=/some/a;b c"
+    assert variable_text("name", "/some/a;b c") == "version=4;server=name;report=/some/a;b c"

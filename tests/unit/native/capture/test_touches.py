@@ -1,5 +1,6 @@
 """Replays see who touches which page of the program, and leave it as it was."""
 
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -15,9 +16,13 @@ ROOT = Path(__file__).parents[4]
 def test_touches_are_noted_and_the_memory_is_open_again(compiler: str | None, tmp_path: Path) -> None:
     if not compiler:
         pytest.skip("gcc or clang is not installed")
-    options = ("-std=gnu11", "-g", "-O2", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "native" / "capture")
+    capture, placement = ROOT / "native" / "capture", ROOT / "native" / "placement"
+    options = ("-std=gnu11", "-g", "-O2", "-Wall", "-Wextra", "-Werror", "-I", capture, "-I", placement)
     sources, library, program = ROOT / "tests" / "native", tmp_path / "libseen.so", tmp_path / "touches"
-    own = [ROOT / "native" / "capture" / name for name in ("mappings.c", "copies.c", "text_file.c")]
+    arrays = re.search(r"add_library\(numaarrays OBJECT([^)]*)\)", (placement / "CMakeLists.txt").read_text())
+    assert arrays
+    own = [capture / name for name in ("mappings.c", "copies.c", "text_file.c", "chunks.c")]
+    own += [placement / name for name in ("memory/huge.c", *arrays[1].split())]
     subprocess.run(
         [compiler, *options, "-shared", "-fPIC", "-o", library, sources / "touches_seen.c", *own, "-pthread"],
         check=True,
