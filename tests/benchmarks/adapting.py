@@ -27,7 +27,10 @@ from tests.adapting import Case, Decisions, Played
 from tests.benchmarks.search_curves import measured_machine, observed
 from tests.golden.evaluations import measured
 
-COUNTS = (100, 1_000, 10_000)
+COUNTS = (100, 1_000, 2_000, 10_000)
+SETTLED = 1_000
+"""Instances, after which a run should be about as fast as a search's choice: column `after` leaves these out."""
+
 PAGE_US = 2.5
 NOISES = 4_096
 
@@ -96,13 +99,21 @@ def played(
     return found
 
 
-def in_words(name: str, runs: Sequence[Played], search: float) -> str:
-    """Return a line of the table: the gain of the whole run over a search's, and the worst."""
+def gain_after(runs: Sequence[Played], before: Sequence[Played]) -> float:
+    """Return the mean gain in log2 of what comes after the instances of shorter runs of the same programs."""
+    pairs = zip(runs, before, strict=True)
+    return float(np.mean([np.log2((run.baseline_ns - n.baseline_ns) / (run.time_ns - n.time_ns)) for run, n in pairs]))
+
+
+def in_words(name: str, runs: Sequence[Played], search: float, settled: Sequence[Played]) -> str:
+    """Return a line of the table: the gain of the whole run over a search's, that from SETTLED on, and the worst."""
     gain = np.array([np.log2(run.baseline_ns / run.time_ns) for run in runs])
     slower = max(run.time_ns / run.baseline_ns - 1 for run in runs)
     share = np.mean([run.in_trials_ns / run.time_ns for run in runs])
+    after = f"{gain_after(runs, settled) / search:7.2f}" if settled and search else " " * 7
     return (
-        f"{name:32}{gain.mean():7.3f}{search:8.3f}{gain.mean() / search if search else 0:7.2f}{100 * slower:8.1f}%"
+        f"{name:32}{gain.mean():7.3f}{search:8.3f}{gain.mean() / search if search else 0:7.2f}{after}"
+        f"{100 * slower:8.1f}%"
         f"{100 * max(run.worst for run in runs):8.1f}%{100 * share:8.1f}%"
         f"{np.mean([run.tried for run in runs]):7.1f}{np.mean([run.kept for run in runs]):6.1f}"
         f"{sum(run.back for run in runs):6}{np.median([run.reached_ns for run in runs]) / 1e9:8.1f} s"
@@ -117,17 +128,18 @@ def main(noise: float, megabytes: float, instance_ms: float) -> None:
     """Print, for each number of instances, gains in log2, slowdowns, and what was tried."""
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder))
-        head = f"{'instances':32}{'gain':>7}{'search':>8}{'part':>7}{'slower':>9}{'ever':>9}{'trials':>9}"
+        head = f"{'instances':32}{'gain':>7}{'search':>8}{'part':>7}{'after':>7}{'slower':>9}{'ever':>9}{'trials':>9}"
         click.echo(f"{head}{'tried':>7}{'kept':>6}{'back':>6}{'reached':>10}")
         for machine in machines():
             trials = searched(machine.observations, machine.default, machine.knows)
             search = float(trials.gain[:, 3].mean())  # four runs
             best = float(gains_of(machine.observations.time_s, machine.default).max(axis=1).mean())
             click.echo(f"{machine.name}: best {best:.3f} of {len(machine.mappings)} mappings, {candidates(machine)}")
+            settled: list[Played] = []
             for count in COUNTS:
-                click.echo(
-                    in_words(f"  {count}", played(decisions, machine, count, megabytes, instance_ms, noise), search)
-                )
+                runs = played(decisions, machine, count, megabytes, instance_ms, noise)
+                click.echo(in_words(f"  {count}", runs, search, settled))
+                settled = runs if count == SETTLED else settled
 
 
 if __name__ == "__main__":
