@@ -5,7 +5,8 @@ among them) uses only the others, and the held-out programs are then predicted f
 user's program would be. Simpler ways of choosing are evaluated in the same folds.
 """
 
-from collections.abc import Generator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
 
 import joblib
 import msgspec
@@ -93,6 +94,13 @@ class Evaluations(Score, frozen=True, kw_only=True):
     forecasts: Forecasts | None = None
 
 
+def _kept(one: Callable[..., Fold], *given: object) -> Fold:
+    """Return a fold, run or as kept; where the disk is slow joblib would warn of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Persisting input arguments", UserWarning)
+        return one(*given)
+
+
 def evaluate_held_out(
     dataset: Dataset,
     options: TrainingOptions | None = None,
@@ -116,7 +124,7 @@ def evaluate_held_out(
         )
     one = (memory or joblib.Memory(None)).cache(evaluate_group)
     recipe = measured_probes(observations, dataset.topology)
-    calls = (joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names)
+    calls = (joblib.delayed(_kept)(one, observations, dataset_frame(dataset), options, recipe, name) for name in names)
     running: Generator[Fold, None, None] = in_processes(calls, jobs)
     folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
     by_program = {held.program: held for fold in folds for held in fold.held}

@@ -13,6 +13,7 @@ On a busy computer add `--processor-time`: threads that wait sleep, and the cloc
 of the program's threads together.
 """
 
+import itertools
 import json
 import math
 import os
@@ -83,13 +84,17 @@ class Pair(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A program's pairs; ``whole_s`` is one run under each mapping, ``replays_s`` what all replays took."""
+    """A program's pairs; ``whole_s`` is one run under each mapping, ``replays_s`` what all replays took.
+
+    ``repeated_off``: how far the mean instance of a whole run is off that of the one before, by region and mapping.
+    """
 
     program: str
     pairs: tuple[Pair, ...]
     whole_s: float
     replays_s: float
     failed: int
+    repeated_off: tuple[float, ...]
 
     @property
     def right(self) -> tuple[int, int]:
@@ -164,7 +169,10 @@ def matched(
                 found.setdefault((key, gain.mapping), []).append(pair)
     pairs = tuple(map(median_pair, found.values()))
     replays_s = statistics.median(answer.replay_s for answer in answers)
-    return Compared(name, pairs, sum(map(statistics.median, walls.values())), replays_s, round(failed / len(answers)))
+    whole_s = sum(map(statistics.median, walls.values()))
+    again = (pair for key, times in whole.items() if key in found for pair in itertools.pairwise(times))
+    repeated_off = tuple(abs(later / earlier - 1) for earlier, later in again)
+    return Compared(name, pairs, whole_s, replays_s, round(failed / len(answers)), repeated_off)
 
 
 def median_pair(pairs: Sequence[Pair]) -> Pair:
@@ -200,7 +208,10 @@ def summary(found: Sequence[Compared]) -> str:
     geometric = math.exp(statistics.fmean(map(math.log, saved)))
     pairs = [pair for one in found for pair in one.pairs]
     others = [pair for pair in pairs if pair.expected_s is not None]
+    repeated = [off for one in found for off in one.repeated_off]
+    noise = f"whole runs against those before, {spread(repeated)}\n" if repeated else ""
     return (
+        f"{noise}"
         f"replays, {spread([pair.off for pair in pairs])}\n"
         f"without emptied caches, {spread([abs(pair.warm_s / pair.whole_s - 1) for pair in pairs])}\n"
         f"replays of other mappings than the baseline, {spread([pair.off for pair in others])}\n"

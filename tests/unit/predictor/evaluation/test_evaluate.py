@@ -5,6 +5,7 @@ import joblib
 import msgspec
 import numpy as np
 import pytest
+from joblib.memory import MemorizedFunc
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import mapping_named, to_label
@@ -197,6 +198,7 @@ def test_datasets_together_weigh_by_their_programs() -> None:
 
 def test_finished_folds_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset, memory = planted_dataset(5), joblib.Memory(tmp_path, verbose=0)
+    monkeypatch.setattr(MemorizedFunc._persist_input, "__defaults__", (-1.0,))  # any disk is too slow: it would warn
     first = evaluate_held_out(dataset, memory=memory)
 
     def fail(*_given: object) -> None:
