@@ -8,9 +8,10 @@ import msgspec
 
 from numapredict.collect.capturing.order import Succession, order_of
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import team_facts
-from numapredict.collect.placing.page_plan import PagePlan, joined, moving, plan_of
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, plan_of
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, plan_text
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.run_file import put
@@ -26,7 +27,7 @@ from numapredict.predictor.regions.planned_application import (
     PlannedPlace,
     PlannedTeam,
 )
-from numapredict.predictor.regions.region_arrays import placeable, uses_of
+from numapredict.predictor.regions.region_arrays import numbers_in, placeable, uses_of
 from numapredict.predictor.regions.region_order import OTHER, Order, renumbered
 from numapredict.predictor.regions.regions_text import region_name
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -56,6 +57,11 @@ class _Data(msgspec.Struct, frozen=True):
     profile: Profile | None = None
     arrays: tuple[Found, ...] = ()
     uses: Uses = Uses()
+    numbers: Mapping[int, int] = msgspec.field(default_factory=dict)  # the profile's of the answer's regions
+
+    def users(self, array: int) -> list[int]:
+        """Return the regions that use an array, of those of which that is known."""
+        return [region for region, used in self.uses.of.items() if array in used]
 
 
 @dataclass(frozen=True)
@@ -91,10 +97,10 @@ def planned(
     known = team_facts(files)
     # That libgomp loses thread-local data is sure, and no wish changes it.
     facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
-    data = _data(wish.profile, answer)
+    data = _data(wish.profile, answer, resolve(parse_label(answer.baseline), topology))
     order = _order(answer, keys, told)
     found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses, order)
-    notes = _few_samples(data, answer, wish)
+    notes = (*_few_samples(data, answer, wish), *_places_by_touches(data, answer))
     if found is None or found.speedup < WORTH:
         why = f": {facts.reason}, so that no team may become smaller" if facts.reason else ""
         return None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes)
@@ -116,14 +122,17 @@ def _order(answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], told: S
 
 def _planned_pages(found: ApplicationPlan, data: _Data, base: Placement) -> _PlannedPages:
     """Return the pages of each array that is not where the plan's mapping puts all memory, or not only there."""
-    alone = {array: _plan_like(label, array, data, base) for array, label in found.pages.items()}
+    alone = {array: _plan_like((label, data.users(array)), array, data, base) for array, label in found.pages.items()}
     numbers: dict[tuple[object, int], int] = {}
     moves, wants = dict[int, PagePlan](), dict[int, set[int]]()
     for one in found.moved:
         # Arrays that all regions want in the same places have the same numbers: they move together.
         alike = one.places, tuple(one.of.items())
         own = [numbers.setdefault((alike, at), len(numbers)) for at in range(len(one.places))]
-        plans = [_plan_like(label, one.array, data, base) for label in one.places]
+        plans = [
+            _plan_like((label, [region for region, place in one.of.items() if place == at]), one.array, data, base)
+            for at, label in enumerate(one.places)
+        ]
         moves[one.array] = moving(list(zip(own, plans, strict=True)))
         for region, at in one.of.items():
             wants.setdefault(region, set()).add(own[at])
@@ -143,13 +152,13 @@ def _regions(
     return tuple(planned)
 
 
-def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
+def _data(path: Path | None, answer: ReplayedRegions, baseline: Placement) -> _Data:
     if path is None:
         return _Data()
     profile = read_profile(path)
     found = found_in(profile, Modules(path.stat().st_mtime, build_ids=profile.build_ids))
-    arrays = placeable(found, profile)
-    return _Data(profile, arrays, uses_of(arrays, found, profile, answer.regions))
+    arrays, numbers = placeable(found, profile), numbers_in(profile, answer.regions)
+    return _Data(profile, arrays, uses_of(arrays, found, profile, numbers, baseline), numbers)
 
 
 def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str, ...]:
@@ -166,14 +175,31 @@ def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str,
     )
 
 
-def _plan_like(label: str, array: int, data: _Data, base: Placement) -> PagePlan:
-    """Return where the pages of an array go that are placed as under another mapping."""
+def _places_by_touches(data: _Data, answer: ReplayedRegions) -> Iterator[str]:
+    """Return a remark where no mapping has the pages that replays had, by the touches of each region."""
+    owners = [min(group) for group in data.uses.groups.owners.values()]
+    names = ", ".join(region_name(answer.regions[number]) for number in owners)
+    if owners:
+        yield (
+            f"threads of different nodes touch the same arrays in {names}: under locality, balance and mix each replay "
+            "had these where its own region touches them, and one mapping for the whole program cannot"
+        )
+
+
+def _plan_like(wanted: tuple[str, Sequence[int]], array: int, data: _Data, base: Placement) -> PagePlan:
+    """Return where the pages of an array go: as under a mapping, by its label, for these regions."""
+    label, regions = wanted
     like, mapping = parse_label(label), base.mapping
     nodes = mapping.thread_nodes if like.page_policy in AT_HOME else like.page_nodes
     there = resolve(mapping.replaced(page_policy=like.page_policy, page_nodes=nodes), base.topology)
     if data.profile is None:
         raise ValueError("arrays are only known by a profile")
-    return plan_of(data.profile, there, data.arrays[array - 1].ranges)
+    profile, ranges = data.profile, data.arrays[array - 1].ranges
+    groups = data.uses.groups
+    if groups.owners and FACTS[like.page_policy].needs_profile:
+        group = min(frozenset.intersection(*(groups.of[region] for region in regions)))
+        profile, ranges = of_regions(profile, ranges, {data.numbers[region] for region in groups.owners[group]})
+    return plan_of(profile, there, ranges)
 
 
 def _pages_of(plan: PagePlan) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.advising.advice import seconds_in_words
-from numapredict.predictor.regions.planned_application import PlannedApplication
+from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedPlace
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
@@ -154,7 +155,7 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
 def move_lines(plan: PlannedApplication) -> Iterator[str]:
     """Return a line for each array that a plan moves, and one on what that costs and gains."""
     for move in plan.moves:
-        places = "; ".join(f"as under {place.like} for {', '.join(place.regions)}" for place in move.places)
+        places = "; ".join(_place_in_words(place) for place in move.places)
         pages, times = counted(move.pages, "page"), counted(round(move.times), "time")
         yield f"the array {name_cell(move.name)}, {pages}, moves {times} in the run: {places}"
     if plan.moves:
@@ -162,6 +163,12 @@ def move_lines(plan: PlannedApplication) -> Iterator[str]:
             f"moves of pages gain {seconds_in_words(plan.move_gain_s)}, over the best plan that moves none, and cost "
             f"{seconds_in_words(plan.move_s)}"
         )
+
+
+def _place_in_words(place: PlannedPlace) -> str:
+    """Return where regions want an array; under policies that go by touches that is by theirs."""
+    by_touches = place.like.endswith(tuple(f"-{policy}" for policy in PROFILED))
+    return f"as under {place.like} {'by the touches of' if by_touches else 'for'} {', '.join(place.regions)}"
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:

@@ -33,7 +33,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, replayed
+from numapredict.predictor.regions.choice import Tries, replayed
 from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.planning import PLAN, Wish, planned
@@ -89,7 +89,7 @@ def run_replayed(request: Request) -> int:
     prior = _prior(topology)
     baseline = _baseline(prior, topology)
     placement = resolve(prior.mappings[baseline], topology)
-    budget = _Budget(request.budget_s, prior, baseline, topology)
+    budget = _Budget(request, prior, baseline, topology)
     with work_folder() as folder:
         report, kept = folder / "regions", folder / "replays"
         with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
@@ -155,8 +155,9 @@ def _with_plan(
 class _Budget:
     """Replays region after region until the time for them is used up; it lives in the watching process."""
 
-    def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
-        self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
+    def __init__(self, request: Request, prior: Prior, baseline: int, topology: Topology) -> None:
+        self._left_s, self._prior, self._baseline, self._topology = request.budget_s, prior, baseline, topology
+        self._pages_alone = request.wish is not None and request.wish.profile is not None
         self._gained: dict[str, float] = {}  # labels of mappings, and what they gave at most
         self._first: dict[tuple[int, int], list[str]] = {}  # of each region's first class of durations, the best first
 
@@ -164,7 +165,8 @@ class _Budget:
         others = sorted(self._gained, key=lambda label: -self._gained[label])[:OTHERS]
         if asked.before:
             others = self._first.get((asked.process, asked.key), [])
-        choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES, others)
+        tries = Tries(others=tuple(others), pages_alone=self._pages_alone)
+        choices = replayed(asked, self._prior, self._baseline, self._topology, tries)
         began_s, made = time.monotonic(), list[tuple[str, Outcome]]()
         try:
             placement = next(choices)
