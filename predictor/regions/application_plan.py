@@ -222,7 +222,7 @@ def _ways(region: ReplayedRegion, baseline: str, threads: int, topology: Topolog
 def _by_own_touches(number: int, ways: Sequence[_Way], groups: TouchGroups) -> tuple[_Way, ...]:
     """Return a region's ways, those whose pages go by touches for each of its groups.
 
-    There is none of these where groups want pages in different places, and its own are not known.
+    Those are left out where groups want pages in different places and its own group is not known.
     """
     if not groups.owners:
         return tuple(ways)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ from numapredict.collect.topology import Topology
 from numapredict.predictor.regions.application_plan import AT_HOME, Uses, plan_of_application
 from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.conflict_text import conflict_in_words
+from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import (
     PlannedApplication,
     PlannedArray,
@@ -49,6 +51,17 @@ class Wish(msgspec.Struct, frozen=True):
     path: Path
     profile: Path | None = None
     smaller_teams: bool = False
+
+
+class Made(NamedTuple):
+    """The plan, None where none is worth it, remarks, and the answer's mappings for all regions that can be these.
+
+    Where threads of other nodes touch an array in another region, no mapping has the pages that replays had.
+    """
+
+    plan: PlannedApplication | None
+    notes: tuple[str, ...]
+    one_mapping: tuple[OneMapping, ...]
 
 
 class _Data(msgspec.Struct, frozen=True):
@@ -87,8 +100,8 @@ def planned(
     keys: Mapping[tuple[str, int], int],
     topology: Topology,
     told: Sequence[Succession] = (),
-) -> tuple[PlannedApplication | None, tuple[str, ...]]:
-    """Write the plan and return it, None where none is worth it, and remarks.
+) -> Made:
+    """Write the plan and return it.
 
     ``keys`` are those of the replayed regions, by module and offset, and ``told`` is what the run's processes told of
     the order of all. Raises the errors of run_file and of a profile that cannot be read.
@@ -99,11 +112,14 @@ def planned(
     facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
     data = _data(wish.profile, answer, resolve(parse_label(answer.baseline), topology))
     order = _order(answer, keys, told)
+    one_mapping = tuple(
+        one for one in answer.one_mapping if not data.uses.groups.owners or not _by_touches(one.mapping)
+    )
     found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses, order)
     notes = (*_few_samples(data, answer, wish), *_places_by_touches(data, answer))
     if found is None or found.speedup < WORTH:
         why = f": {facts.reason}, so that no team may become smaller" if facts.reason else ""
-        return None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes)
+        return Made(None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes), one_mapping)
     if order is None and (found.moved or found.conflicts) and data.arrays:
         notes = (*notes, "in which order regions come is not known: moves of pages are counted as often as may be")
     pages = _planned_pages(found, data, resolve(parse_label(found.mapping), topology))
@@ -111,7 +127,7 @@ def planned(
     regions = _regions(found, answer, keys, pages)
     text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, regions, pages.whole))
     put(wish.path, PLAN, text.encode("ascii"))
-    return _record(found, answer, wish.path, facts.reason, pages, data), notes
+    return Made(_record(found, answer, wish.path, facts.reason, pages, data), notes, one_mapping)
 
 
 def _order(answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], told: Sequence[Succession]) -> Order:
@@ -196,10 +212,14 @@ def _plan_like(wanted: tuple[str, Sequence[int]], array: int, data: _Data, base:
         raise ValueError("arrays are only known by a profile")
     profile, ranges = data.profile, data.arrays[array - 1].ranges
     groups = data.uses.groups
-    if groups.owners and FACTS[like.page_policy].needs_profile:
+    if groups.owners and _by_touches(label):
         group = min(frozenset.intersection(*(groups.of[region] for region in regions)))
         profile, ranges = of_regions(profile, ranges, {data.numbers[region] for region in groups.owners[group]})
     return plan_of(profile, there, ranges)
+
+
+def _by_touches(label: str) -> bool:
+    return FACTS[parse_label(label).page_policy].needs_profile
 
 
 def _pages_of(plan: PagePlan) -> int:

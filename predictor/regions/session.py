@@ -36,7 +36,7 @@ from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.regions.choice import Tries, replayed
 from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
-from numapredict.predictor.regions.planning import PLAN, Wish, planned
+from numapredict.predictor.regions.planning import PLAN, Made, Wish, planned
 from numapredict.predictor.regions.region_answers import region_answers
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -146,10 +146,11 @@ def _with_plan(
     places = [(region.module, region.offset) for region in answer.regions]
     keys = {(module, at): known[name, at] for module, at in places if ((name := Path(module).name), at) in known}
     try:
-        plan, notes = planned(answer, wish, executable, keys, topology, watcher.order)
+        made = planned(answer, wish, executable, keys, topology, watcher.order)
     except NumapredictError as error:
-        plan, notes = None, (str(error),)
-    return msgspec.structs.replace(answer, plan=plan, notes=(*answer.notes, *notes))
+        made = Made(None, (str(error),), answer.one_mapping)
+    notes = (*answer.notes, *made.notes)
+    return msgspec.structs.replace(answer, plan=made.plan, notes=notes, one_mapping=made.one_mapping)
 
 
 class _Budget:

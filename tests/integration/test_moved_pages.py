@@ -16,8 +16,7 @@ from numapredict.collect.placing.placed_pages import PlacementMap, read_map
 from numapredict.collect.topology import Topology
 from numapredict.native.library import capture_library
 from numapredict.predictor.regions import session
-from numapredict.predictor.regions.planned_application import PlannedApplication
-from numapredict.predictor.regions.planning import Wish, planned
+from numapredict.predictor.regions.planning import Made, Wish, planned
 from numapredict.predictor.regions.region_order import OTHER, follows, renumbered
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from tests.preloaded import CLANG, GCC, built, placed
@@ -149,7 +148,7 @@ def test_the_counted_order_of_a_replayed_run_is_what_its_plan_is_made_by(
         keys: Mapping[tuple[str, int], int],
         topology: Topology,
         told: Sequence[Succession] = (),
-    ) -> tuple[PlannedApplication | None, tuple[str, ...]]:
+    ) -> Made:
         seen.append(told)
         return planned(answer, wish, executable, keys, topology, told)
 

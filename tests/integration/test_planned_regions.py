@@ -84,7 +84,7 @@ def made(
     )
     answer = ReplayedRegions((str(program),), topology.name, baseline, 3, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in census}
-    plan, notes = planned(answer, Wish(folder / "plan", profile, smaller_teams), str(program), keys, topology)
+    plan, notes, _ = planned(answer, Wish(folder / "plan", profile, smaller_teams), str(program), keys, topology)
     return answer, plan, notes
 
 
