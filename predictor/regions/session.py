@@ -23,7 +23,7 @@ from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
 from numapredict.collect.placing.process import cannot_start
-from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.profile_file import check_builds, read_profile
 from numapredict.collect.placing.region_times import region_times_of_processes
 from numapredict.collect.placing.run_file import check_place
 from numapredict.collect.program import program_as_typed
@@ -72,7 +72,7 @@ def run_replayed(request: Request) -> int:
     if request.wish is not None:
         check_place(request.wish.path, PLAN)
         if request.wish.profile is not None:
-            read_profile(request.wish.profile)
+            check_builds(read_profile(request.wish.profile), request.wish.profile)
     if request.budget_s <= 0:
         raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
     topology = host_topology()
