@@ -40,7 +40,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         yield from _plan(answer.plan, answer)
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
-        f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or were interrupted; "
+        f"replay/run is far from 1 for {' and '.join(unlike)}: instances differ, or were interrupted; "
         "their gains are those of the instance that was replayed"
     )
     for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
