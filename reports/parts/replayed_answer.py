@@ -75,8 +75,8 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
     one = answer.whole_program
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
-        f"a replay of {' and '.join(unlike)} takes another time than an instance in the run: these gains are those of the "
-        "instance that was replayed"
+        f"a replay of {' and '.join(unlike)} takes another time than an instance in the run: these gains are those of "
+        "the instance that was replayed"
     )
     return ReplayedData(
         one=one,
