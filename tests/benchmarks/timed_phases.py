@@ -2,7 +2,7 @@
 
 `python -m tests.benchmarks.timed_phases guest-2x2`. The program's phases want the array on different nodes. There
 `numapredict run --profile` and `regions --plan --profile` make the plan; then the program runs under it, as it is, with
-all pages on the first node, and under the mapping that gained most for all regions, in turn. The figures are those of a
+all pages on the first node or by touches, and under the mapping that gained most for all regions, in turn. The figures are those of a
 timed guest, of no hardware.
 """
 
