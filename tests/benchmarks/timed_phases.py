@@ -2,8 +2,8 @@
 
 `python -m tests.benchmarks.timed_phases guest-2x2`. The program's phases want the array on different nodes. There
 `numapredict run --profile` and `regions --plan --profile` make the plan; then the program runs under it, as it is, with
-all pages on the first node or by touches, and under the mapping that gained most for all regions, in turn. The figures are those of a
-timed guest, of no hardware.
+all pages on the first node or by touches, and under the mapping that gained most for all regions, in turn. The figures
+are those of a timed guest, of no hardware.
 """
 
 import json
