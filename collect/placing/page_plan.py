@@ -4,7 +4,7 @@ The profile samples some pages; a page without samples is treated as the nearest
 without samples are left out: their pages follow the mapping's policy without a profile.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,6 +71,24 @@ def plan_of(profile: Profile, placement: Placement, only: Sequence[ProfiledRange
     return PagePlan(planned, block_pages, profile.slots if profile.slots != threads else None)
 
 
+def of_regions(
+    profile: Profile, ranges: Sequence[ProfiledRange], regions: Collection[int]
+) -> tuple[Profile, tuple[ProfiledRange, ...]]:
+    """Return a profile and ranges of it with the samples of these regions alone, by their numbers.
+
+    A range that has none of them keeps all of its samples.
+    """
+    parts, found, at = [], [], 0
+    for each in ranges:
+        own = profile.samples[each.first : each.first + each.count]
+        kept = own[np.isin(own["region"], list(regions))]
+        parts.append(kept if len(kept) else own)
+        found.append(replace(each, first=at, count=len(parts[-1])))
+        at += len(parts[-1])
+    samples = np.concatenate(parts) if parts else profile.samples[:0]
+    return replace(profile, samples=samples, ranges=tuple(found)), tuple(found)
+
+
 def joined(plans: Sequence[PagePlan]) -> PagePlan:
     """Return the plan of all ranges that the plans have; none of them is in two."""
     return PagePlan(
@@ -119,7 +137,7 @@ def _planned(
     for (known, _), start, end in zip(ranges, first[:-1], first[1:], strict=True):
         samples = profile.samples[known.first : known.first + known.count]
         accesses[start:end] = _block_accesses(samples, known.pages, profile.slots, threads, block_pages)
-        toucher[start:end] = _thread_of(max(known.first_slot, 0), profile.slots, threads)
+        toucher[start:end] = _touchers(known, int(end - start), block_pages) * threads // profile.slots
     address, size = np.arange(len(accesses)), np.repeat(np.array(blocks, dtype=np.int64), blocks)
     place = address - np.repeat(first[:-1], blocks)
     placed = place_pages(placement, PageAccesses(address, accesses, toucher, place, size))
@@ -146,6 +164,16 @@ def _block_accesses(samples: _Samples, pages: int, slots: int, threads: int, blo
     nearest = np.searchsorted(turn, np.arange(len(size)), side="right")
     filled: Weights = rates[nearest] * size[:, None]
     return filled
+
+
+def _touchers(known: ProfiledRange, blocks: int, block_pages: int) -> npt.NDArray[np.int64]:
+    """Return the slot that touched each block's first page first; where that is not known, as the part before it."""
+    parts = known.firsts[known.firsts["slot"] >= 0]
+    if not len(parts):
+        return np.zeros(blocks, dtype=np.int64)
+    at = np.searchsorted(parts["page"], np.arange(blocks) * block_pages, side="right") - 1
+    found: npt.NDArray[np.int64] = parts["slot"].astype(np.int64)[np.maximum(at, 0)]
+    return found
 
 
 def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> Runs:

@@ -1,24 +1,37 @@
 """The plan file: for one program under one mapping, the teams of its regions, where its pages go, and when they move.
 
-The contract is native/placement/policy/plan.h; this is its only writer, and reads what decides whether a plan fits.
+The contract is native/placement/policy/plan.h; this is its only writer, and reads what decides whether a plan fits. Of
+the rest it checks that the library can read it, which says nothing: it leaves a plan that is damaged alone.
 """
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from numapredict.collect.host.bounded_file import open_regular
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.source.module_file import build_id_of
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
 
 FIRST_LINE = "numaplace-plan 3"
 _MOST_LINES, _LONGEST_LINE = 1 << 20, 1 << 14
 _CHUNK_BYTES = 1 << 20
+_MOST_PLACES, _MOST_NODES, _MOST_NUMBER = 4096, 1024, 2**32 - 1
+_NUMBERS = {
+    "region": (16, 10, 16, 10),
+    "want": (10,),
+    "team": (10, 10, 10),
+    "range": (10, 16, 10, 10, 10),
+    "place": (10,),
+    "run": (10, 10, 10),
+}
+"""The base of each number in a line, by its word."""
 _NO_PAGES = PagePlan((), 1, None)
 
 
@@ -93,13 +106,14 @@ def write_plan(plan: Plan, path: Path) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """Return a plan without its pages, which the library alone reads; raise InvalidInputError where it is none."""
-    lines = _head(path)
+    """Return a plan without its pages, which are only checked; raise InvalidInputError where it is none."""
+    lines = _lines_of(path)
     fingerprint = machine = mapping = ""
     modules: list[tuple[str, str]] = []
     regions: list[tuple[int, int, int, int]] = []
     slots: list[list[int]] = []
     wants: list[list[int]] = []
+    pages = _Pages()
     for number, line in enumerate(lines, 2):
         word, *rest = line.split(" ")
         try:
@@ -110,24 +124,26 @@ def read_plan(path: Path) -> Plan:
             elif word == "module":
                 modules.append((os.fsdecode(unquote_to_bytes(rest[1])), rest[0]))
             elif word == "region":
-                key, first, offset, module = rest
-                regions.append((int(key, 16), int(first), int(offset, 16), int(module)))
+                key, first, offset, module = _numbers(word, rest)
+                _require(first <= _MOST_NUMBER)
+                regions.append((key, first, offset, module))
                 slots.append([])
                 wants.append([])
             elif word == "want":
-                (place,) = map(int, rest)
+                (place,) = _numbers(word, rest)
+                _require(place < _MOST_PLACES)
                 wants[-1].append(place)
             elif word == "team":
-                start, count, step = map(int, rest)
+                start, count, step = _numbers(word, rest)
                 slots[-1] += [start + step * n for n in range(min(count, 1 << 16))]
             else:
-                raise ValueError(word)
-        except (ValueError, IndexError) as error:
+                pages.take(word, _numbers(word, rest))
+        except (ValueError, IndexError, KeyError) as error:
             raise InvalidInputError(
                 f"{path}, line {number}: {line[:60]!r} belongs in no plan; make it again"
             ) from error
     is_whole = all(own or its for own, its in zip(slots, wants, strict=True))
-    if not mapping or any(module >= len(modules) or module < 0 for *_, module in regions) or not is_whole:
+    if not mapping or any(module >= len(modules) for *_, module in regions) or not is_whole:
         raise InvalidInputError(
             f"{path} is no whole plan: it lacks a mapping, a module, or a region's team or wants; make it again"
         )
@@ -144,6 +160,13 @@ def check_fits(plan: Plan, path: Path, topology: Topology) -> None:
         raise InvalidInputError(
             f"{path} is a plan for {plan.machine}, and this computer is another machine ({topology.name}): make it here"
         )
+    threads = parse_label(plan.mapping).threads
+    for region in plan.regions:
+        if region.threads > threads or any(slot >= threads for slot in region.slots):
+            raise InvalidInputError(
+                f"{path}: a region has a team that the {counted(threads, 'thread')} of {plan.mapping} do not have; "
+                "make it again"
+            )
     for module, build in plan.modules:
         try:
             now = build_of(module)
@@ -155,16 +178,60 @@ def check_fits(plan: Plan, path: Path, topology: Topology) -> None:
             raise InvalidInputError(f"{path} is a plan for another build of {module}: make it again")
 
 
-def _head(path: Path) -> Iterator[str]:
-    """Return the lines between the first one and the first range."""
+class _Pages:
+    """Checks lines on ranges as the library does that reads them (native/placement/policy/plan.c)."""
+
+    def __init__(self) -> None:
+        self._pages = self._next = 0  # of the range, and the page behind its last run in this place
+        self._places: list[int] | None = None  # of the range; None before the first
+        self._has_runs = False
+        self._first: dict[int, int] = {}  # the first place of the ranges that have a place
+
+    def take(self, word: str, values: Sequence[int]) -> None:
+        """Take the numbers of a line; raise ValueError for one that cannot be there."""
+        if word == "range":
+            self._pages, self._next, self._places, self._has_runs = values[-1], 0, [], False
+        elif self._places is None:
+            raise ValueError(word)
+        elif word == "place":
+            (number,) = values
+            alone = self._has_runs and not self._places
+            _require(number < _MOST_PLACES and number not in self._places and not alone)
+            self._places.append(number)
+            self._next = 0
+            _require(self._first.setdefault(number, self._places[0]) == self._places[0])
+        else:
+            first, count, node = values
+            end = first + count
+            _require(count > 0 and self._next <= first and end <= min(self._pages, _MOST_NUMBER) and node < _MOST_NODES)
+            self._next, self._has_runs = end, True
+
+
+def _numbers(word: str, texts: Sequence[str]) -> list[int]:
+    """Return the numbers of a line; KeyError for a word that begins none, ValueError for what is no such number."""
+    found = []
+    for base, text in zip(_NUMBERS[word], texts, strict=True):
+        _require(text.isalnum() and text.isascii())
+        found.append(int(text, base))
+    _require(max(found) < 1 << 64)
+    return found
+
+
+def _require(is_so: bool) -> None:
+    if not is_so:
+        raise ValueError
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    """Return the lines after the first one."""
     try:
         with open_regular(path) as file:
             first = file.readline(len(FIRST_LINE) + 2)
-            head: list[bytes] = []
+            found: list[bytes] = []
             while first == FIRST_LINE.encode() + b"\n" and (line := file.readline(_LONGEST_LINE)):
-                if line.startswith(b"range ") or len(head) == _MOST_LINES:
+                found.append(line)
+                if not line.endswith(b"\n") or len(found) == _MOST_LINES:
                     break
-                head.append(line)
     except OSError as error:
         raise InvalidInputError(
             f"cannot read the plan {path}: {error.strerror or error}; name a file that `numapredict regions --plan` "
@@ -179,7 +246,9 @@ def _head(path: Path) -> Iterator[str]:
         raise InvalidInputError(
             f"{path} is no plan; name a file that `numapredict regions --plan` or `numapredict variables --plan` wrote"
         )
-    return (line.decode("ascii", errors="replace").rstrip("\n") for line in head)
+    if found and not found[-1].endswith(b"\n"):
+        raise InvalidInputError(f"{path} is no whole plan: its last line is cut; make it again")
+    return (line.decode("ascii", errors="replace").rstrip("\n") for line in found)
 
 
 def _lines(plan: Plan) -> Iterator[str]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.host.bounded_file import open_regular
+from numapredict.collect.source.module_file import build_id_of
 from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
@@ -183,6 +184,19 @@ def read_profile(path: Path) -> Profile:
         raise InvalidInputError(
             f"{path} is no whole page-access profile: {error}; make it again with numapredict run --profile"
         ) from None
+
+
+def check_builds(profile: Profile, path: Path) -> None:
+    """Raise InvalidInputError where a file that the profile knows was built again since: its arrays are others."""
+    for module, build in profile.build_ids.items():
+        try:
+            now = build_id_of(Path(module))
+        except OSError:
+            continue
+        if now and now != build:
+            raise InvalidInputError(
+                f"{path} is a profile of another build of {module}: make it again with numapredict run --profile {path}"
+            )
 
 
 def is_profile(path: Path) -> bool:

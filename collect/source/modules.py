@@ -178,9 +178,13 @@ class _Module:
         if not assigned:
             made = [name for name in here if not line or is_made_in(line, name.rpartition("::")[2])]
             return made[0] if len(made) == 1 else None
-        # The text is believed if it names variables of the function, or members of what it is a method of.
+        # The text is believed if it names variables of the function or of the file, or members of what it is of.
         known = {one.function for one in declared}
-        named = [name for name in assigned if not known or base_of(name) in known or "this" in known]
+        named = [
+            name
+            for name in assigned
+            if not known or "this" in known or base_of(name) in known or base_of(name) in self._objects
+        ]
         return " or ".join(named) or None
 
     def _returns(self, frame: Frame, name: str | None) -> bool:
@@ -228,6 +232,13 @@ class _Module:
             return tuple(one for function in chain[: at + 1] for one in declared_in(function, self._table(function.cu)))
         except Exception:  # as above
             return ()
+
+    @cached_property
+    def _objects(self) -> frozenset[str]:
+        """Return the names of all static objects, without those of namespaces and classes."""
+        table = self._file.symbols.get(OBJECT)
+        found = table.within(0, _LARGEST_ADDRESS) if table is not None else ()
+        return frozenset(demangled(symbol.name).rpartition("::")[2] for symbol in found)
 
     @cached_property
     def _finder(self) -> UnitFinder:

@@ -23,6 +23,9 @@ from numapredict.collect.terminal.printable import printable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, KeptAsItIsError, UsageError
 
+_BY_ITSELF = "spread"
+"""The mapping by which a program runs as it would by itself (collect/binding.py)."""
+
 _VERSION = 1
 _SIZE_LIMIT_BYTES = 1 << 16
 
@@ -72,6 +75,21 @@ def last_label(program: Program) -> str:
         raise KeptAsItIsError(f"the last advice for {name} was to keep it as it is: name a --mapping")
     log.info(f"the last advice for {name}, {age} ago: {label}")
     return label
+
+
+def label_to_profile(program: Program) -> str:
+    """Return the label under which a program is profiled where none is named: the last advice's, if it has one.
+
+    Else the program runs as it would by itself: with its threads over all nodes, and pages by first touch.
+    """
+    try:
+        if _path(program, host_topology()).exists():
+            return last_label(program)
+    except KeptAsItIsError:
+        pass
+    else:
+        log.info(f"no mapping was advised for {printable(program.command[0])} yet: it is profiled as it runs by itself")
+    return _BY_ITSELF
 
 
 def _path(program: Program, topology: Topology) -> Path:

@@ -113,12 +113,12 @@ def run(
         from numapredict.collect.placing.plain_run import become
         from numapredict.collect.program import program_of
         from numapredict.native.errors import KeptAsItIsError
-        from numapredict.predictor.advising.last_advice import last_label
+        from numapredict.predictor.advising.last_advice import label_to_profile, last_label
 
         try:
-            label = last_label(program_of(command))
+            label = last_label(program_of(command)) if profile is None else label_to_profile(program_of(command))
         except KeptAsItIsError:
-            if any((verify, regions, profile, use_profile, json_file, tool, no_numa_balancing)):
+            if any((verify, regions, use_profile, json_file, tool, no_numa_balancing)):
                 raise  # these are about a mapping
             become(command)
     if tool is not None:

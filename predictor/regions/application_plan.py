@@ -25,6 +25,7 @@ from numapredict.predictor.regions.page_moves import MARGIN, move_seconds
 from numapredict.predictor.regions.region_order import Order, follows, renumbered
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.team_changes import Team, change_seconds
+from numapredict.predictor.regions.touch_groups import TouchGroups
 
 WORTH = 1.02
 """Smaller differences between two ways to run a region are no conflict."""
@@ -37,8 +38,11 @@ _REST = 0
 
 _Float = npt.NDArray[np.float64]
 
-Pages = tuple[PagePolicy, tuple[int, ...]]
-"""A page policy and the nodes that it uses, by the operating system; under first touch the program's own."""
+Pages = tuple[PagePolicy, tuple[int, ...], int]
+"""A page policy and the nodes that it uses, by the operating system; under first touch the program's own.
+
+Where touches decide, last comes the group of the regions whose touches do (touch_groups.py), 0 where it is all.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,13 @@ class Uses:
     """Which arrays each region uses, by number from 1 on; 0 is all other memory.
 
     ``names`` are those of the arrays, and ``pages`` how many pages each has. A region that is not in ``of`` (by its
-    number) uses all.
+    number) uses all. ``groups`` say which of those in it can have pages in the same places by their touches.
     """
 
     names: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     of: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    groups: TouchGroups = field(default_factory=TouchGroups)
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,8 @@ def _known(
     regions: Sequence[ReplayedRegion], baseline: str, topology: Topology, facts: TeamFacts, uses: Uses
 ) -> _Known:
     threads = parse_label(baseline).threads
-    replayed = [(n, region, _ways(region, baseline, threads, topology)) for n, region in enumerate(regions)]
+    found = ((n, region, _ways(region, baseline, threads, topology)) for n, region in enumerate(regions))
+    replayed = [(n, region, _by_own_touches(n, ways, uses.groups)) for n, region, ways in found]
     others = [region for _, region, ways in replayed if not ways]
     return _Known(
         tuple(each for each in replayed if each[2]),
@@ -213,15 +219,32 @@ def _ways(region: ReplayedRegion, baseline: str, threads: int, topology: Topolog
     return tuple(ways)
 
 
+def _by_own_touches(number: int, ways: Sequence[_Way], groups: TouchGroups) -> tuple[_Way, ...]:
+    """Return a region's ways, those whose pages go by touches for each of its groups.
+
+    Those are left out where groups want pages in different places and its own group is not known.
+    """
+    if not groups.owners:
+        return tuple(ways)
+    found = []
+    for way in ways:
+        policy, nodes, _ = way.pages
+        if FACTS[policy].needs_profile:
+            found += [replace(way, pages=(policy, nodes, each)) for each in sorted(groups.of.get(number, ()))]
+        else:
+            found.append(way)
+    return tuple(found)
+
+
 def _pages(placement: Placement) -> Pages:
     policy = placement.mapping.page_policy
-    return policy, () if policy == "first-touch" else placement.os_page_nodes
+    return policy, () if policy == "first-touch" else placement.os_page_nodes, 0
 
 
 def _bases(known: _Known, baseline: ThreadsAndPages) -> Iterator[tuple[Placement, Pages]]:
     """Return the mappings that a plan may have: the threads of the baseline or of a mapping that all regions had.
 
-    Each with all pages that regions were replayed with, as far as a mapping has them.
+    Each with all pages that regions were replayed with, as far as a mapping has them: none has those of a group.
     """
     common = set.intersection(*({way.mapping.label for way in ways} for *_, ways in known.regions))
     threads = [baseline, *(parse_label(label) for label in sorted(common - {baseline.label}))]

@@ -2,15 +2,22 @@
 
 The baseline is replayed before and after every other mapping, since what it takes changes while the program's threads
 wait: a gain is over the two replays around it. Where a mapping is clearly worse than the baseline before, there is none
-after it. Pure.
+after it.
+
+A plan for the whole program may move pages alone: then each region is replayed with its own threads and pages placed by
+its own touches, as it would have them if it were alone, and spread. Pure.
 """
 
+import itertools
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator
+from dataclasses import dataclass
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
 from numapredict.collect.capturing.gain import CONFIRMING, cannot_be, is_like, needs_none_after
 from numapredict.collect.capturing.replay_time import emptied_share, time_of
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.next_run import next_run
@@ -26,21 +33,32 @@ LEAST_GAIN = 0.005
 """In log2: mappings that are expected to add less are not replayed, and smaller gains not confirmed."""
 
 
+OF_PAGES: tuple[PagePolicy, ...] = ("locality", "interleave")
+"""What pages alone are tried under: where the region's own touches come from, and spread over the nodes."""
+
+
+@dataclass(frozen=True)
+class Tries:
+    """What is tried for a region: so many ``candidates``, then mappings that gained in ``others``, by their labels.
+
+    With ``pages_alone`` also the baseline's threads with other pages, and the best of these is confirmed, too.
+    """
+
+    candidates: int = CANDIDATES
+    others: tuple[str, ...] = ()
+    pages_alone: bool = False
+
+
 def replayed(
-    asked: AskedRegion,
-    prior: Prior,
-    baseline: int,
-    topology: Topology,
-    candidates: int = CANDIDATES,
-    others: Sequence[str] = (),
+    asked: AskedRegion, prior: Prior, baseline: int, topology: Topology, tries: Tries = Tries()
 ) -> Generator[Placement, Outcome, bool]:
     """Yield the placements of one region's replays, and be sent what came of each; return whether to try another.
 
-    ``others`` are labels of mappings that gained in other regions: they come after the candidates, for the whole
-    program may want one mapping. Then the one with the largest gain is replayed again in CONFIRMING rounds, and so the
-    next one if it does not gain in all of them. Ends at once where the baseline cannot be replayed. Another instance is
-    better where the baseline takes another time than the instances do that this one stands for. Of a further class of
-    the region's durations the ``others`` are all: those of the first class, of which the best, the first, is confirmed.
+    Mappings that gained in other regions come after the candidates, for the whole program may want one mapping. Then
+    the one with the largest gain is replayed again in CONFIRMING rounds, and so the next one if it does not gain in all
+    of them. Ends at once where the baseline cannot be replayed. Another instance is better where the baseline takes
+    another time than the instances do that this one stands for. Of a further class of the region's durations the others
+    are all: those of the first class, of which the best, the first, is confirmed.
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
@@ -50,7 +68,8 @@ def replayed(
     unlike = asked.tries_left > 0 and is_other
     if is_other and (asked.before or (unlike and asked.instance >= MANY)):
         return unlike
-    columns, gains, closed = [baseline], [0.0], _closed(asked, prior, baseline)
+    columns, gains, closed, lowest = [baseline], [0.0], _closed(asked, prior, baseline), dict[int, float]()
+    better = tuple(itertools.takewhile(lambda label: label != prior.mappings[baseline].label, tries.others))
 
     def round_of(column: int) -> Generator[Placement, Outcome, float]:
         """Replay a mapping and the baseline, and return the gain in log2."""
@@ -68,26 +87,43 @@ def replayed(
             columns.append(column)
             gains.append(gain)
 
-    for _ in range(0 if asked.before else candidates):
+    def confirmed(competing: Collection[int]) -> Generator[Placement, Outcome, None]:
+        """Replay mappings again, the best first, until one of these has gained in each round."""
+        ranked = sorted(((gain, column) for gain, column in zip(gains, columns, strict=True)), reverse=True)
+        if asked.before:
+            best = [column for label in better for column in columns if prior.mappings[column].label == label]
+            ranked = [(math.inf, column) for column in best if column in competing][:1]
+        for gain, column in ranked:
+            if gain < LEAST_GAIN or cannot_be(before):
+                break
+            if column not in competing:
+                continue
+            if column not in lowest:
+                lowest[column] = gain
+                for _ in range(CONFIRMING):
+                    lowest[column] = min(lowest[column], (yield from round_of(column)))
+            if lowest[column] > 0:
+                break
+
+    for _ in range(0 if asked.before else tries.candidates):
         following = next_run(known, columns, gains, closed=closed)
         if cannot_be(before) or following is None or following.expected_gain < LEAST_GAIN:
             break
         yield from tried(following.column)
-    for column, mapping in enumerate(prior.mappings):
-        if mapping.label in others and column not in closed and column not in columns and not cannot_be(before):
+    own_team = [column for column, each in enumerate(placements) if each.pus == placements[baseline].pus]
+    of_pages = [n for n in own_team if tries.pages_alone and not asked.before and _is_of_pages(prior.mappings[n])]
+    wanted = {*of_pages, *(n for n, mapping in enumerate(prior.mappings) if mapping.label in tries.others)}
+    for column in sorted(wanted - closed - set(columns)):
+        if not cannot_be(before):
             yield from tried(column)
-    ranked = sorted(zip(gains, columns, strict=True), reverse=True)
-    if asked.before:
-        ranked = [(math.inf, column) for column in columns[1:] if prior.mappings[column].label in others[:1]]
-    for gain, column in ranked:
-        if gain < LEAST_GAIN or cannot_be(before):
-            break
-        lowest = gain
-        for _ in range(CONFIRMING):
-            lowest = min(lowest, (yield from round_of(column)))
-        if lowest > 0:
-            break
+    yield from confirmed(range(len(placements)))
+    if tries.pages_alone:
+        yield from confirmed(own_team)
     return unlike
+
+
+def _is_of_pages(mapping: Mapping) -> bool:
+    return mapping.page_policy in OF_PAGES and mapping.page_nodes == mapping.thread_nodes
 
 
 def _closed(asked: AskedRegion, prior: Prior, baseline: int) -> set[int]:

@@ -13,8 +13,8 @@ def conflict_in_words(conflict: Conflict, regions: Sequence[str], arrays: Sequen
 
     ``regions`` and ``arrays`` are names, by number, those of the arrays from 1 on; none where no profile was given.
     """
-    wanted = ", ".join(arrays[array - 1] for array in conflict.arrays) or "its data"
-    others = ", ".join(regions[other] for other in conflict.others)
+    wanted = " and ".join(arrays[array - 1] for array in conflict.arrays) or "its data"
+    others = " and ".join(regions[other] for other in conflict.others)
     kept = f"stay where {others} want{'' if len(conflict.others) > 1 else 's'} them" if others else "stay elsewhere"
     text = (
         f"{regions[conflict.number]} would be {conflict.speedup:.2f}x as fast with {wanted} as under "

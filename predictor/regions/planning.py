@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from numapredict.collect.capturing.order import Succession, order_of
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import team_facts
-from numapredict.collect.placing.page_plan import PagePlan, joined, moving, plan_of
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, plan_of
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, plan_text
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.run_file import put
@@ -19,6 +21,7 @@ from numapredict.collect.topology import Topology
 from numapredict.predictor.regions.application_plan import AT_HOME, Uses, plan_of_application
 from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.conflict_text import conflict_in_words
+from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import (
     PlannedApplication,
     PlannedArray,
@@ -26,7 +29,7 @@ from numapredict.predictor.regions.planned_application import (
     PlannedPlace,
     PlannedTeam,
 )
-from numapredict.predictor.regions.region_arrays import placeable, uses_of
+from numapredict.predictor.regions.region_arrays import numbers_in, placeable, uses_of
 from numapredict.predictor.regions.region_order import OTHER, Order, renumbered
 from numapredict.predictor.regions.regions_text import region_name
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -50,12 +53,28 @@ class Wish(msgspec.Struct, frozen=True):
     smaller_teams: bool = False
 
 
+class Made(NamedTuple):
+    """The plan, None where none is worth it, remarks, and the answer's mappings for all regions that can be these.
+
+    Where threads of other nodes touch an array in another region, no mapping has the pages that replays had.
+    """
+
+    plan: PlannedApplication | None
+    notes: tuple[str, ...]
+    one_mapping: tuple[OneMapping, ...]
+
+
 class _Data(msgspec.Struct, frozen=True):
     """What a profile says of the program's arrays."""
 
     profile: Profile | None = None
     arrays: tuple[Found, ...] = ()
     uses: Uses = Uses()
+    numbers: Mapping[int, int] = msgspec.field(default_factory=dict)  # the profile's of the answer's regions
+
+    def users(self, array: int) -> list[int]:
+        """Return the regions that use an array, of those of which that is known."""
+        return [region for region, used in self.uses.of.items() if array in used]
 
 
 @dataclass(frozen=True)
@@ -81,8 +100,8 @@ def planned(
     keys: Mapping[tuple[str, int], int],
     topology: Topology,
     told: Sequence[Succession] = (),
-) -> tuple[PlannedApplication | None, tuple[str, ...]]:
-    """Write the plan and return it, None where none is worth it, and remarks.
+) -> Made:
+    """Write the plan and return it.
 
     ``keys`` are those of the replayed regions, by module and offset, and ``told`` is what the run's processes told of
     the order of all. Raises the errors of run_file and of a profile that cannot be read.
@@ -91,13 +110,16 @@ def planned(
     known = team_facts(files)
     # That libgomp loses thread-local data is sure, and no wish changes it.
     facts = msgspec.structs.replace(known, asks="") if wish.smaller_teams else known
-    data = _data(wish.profile, answer)
+    data = _data(wish.profile, answer, resolve(parse_label(answer.baseline), topology))
     order = _order(answer, keys, told)
+    one_mapping = tuple(
+        one for one in answer.one_mapping if not data.uses.groups.owners or not _by_touches(one.mapping)
+    )
     found = plan_of_application(answer.regions, answer.baseline, topology, facts, data.uses, order)
-    notes = _few_samples(data, answer, wish)
+    notes = (*_few_samples(data, answer, wish), *_places_by_touches(data, answer))
     if found is None or found.speedup < WORTH:
         why = f": {facts.reason}, so that no team may become smaller" if facts.reason else ""
-        return None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes)
+        return Made(None, (f"no plan is worth it, and {wish.path} was not written{why}", *notes), one_mapping)
     if order is None and (found.moved or found.conflicts) and data.arrays:
         notes = (*notes, "in which order regions come is not known: moves of pages are counted as often as may be")
     pages = _planned_pages(found, data, resolve(parse_label(found.mapping), topology))
@@ -105,7 +127,7 @@ def planned(
     regions = _regions(found, answer, keys, pages)
     text = plan_text(Plan(topology.fingerprint, topology.name, found.mapping, modules, regions, pages.whole))
     put(wish.path, PLAN, text.encode("ascii"))
-    return _record(found, answer, wish.path, facts.reason, pages, data), notes
+    return Made(_record(found, answer, wish.path, facts.reason, pages, data), notes, one_mapping)
 
 
 def _order(answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], told: Sequence[Succession]) -> Order:
@@ -116,14 +138,17 @@ def _order(answer: ReplayedRegions, keys: Mapping[tuple[str, int], int], told: S
 
 def _planned_pages(found: ApplicationPlan, data: _Data, base: Placement) -> _PlannedPages:
     """Return the pages of each array that is not where the plan's mapping puts all memory, or not only there."""
-    alone = {array: _plan_like(label, array, data, base) for array, label in found.pages.items()}
+    alone = {array: _plan_like((label, data.users(array)), array, data, base) for array, label in found.pages.items()}
     numbers: dict[tuple[object, int], int] = {}
     moves, wants = dict[int, PagePlan](), dict[int, set[int]]()
     for one in found.moved:
         # Arrays that all regions want in the same places have the same numbers: they move together.
         alike = one.places, tuple(one.of.items())
         own = [numbers.setdefault((alike, at), len(numbers)) for at in range(len(one.places))]
-        plans = [_plan_like(label, one.array, data, base) for label in one.places]
+        plans = [
+            _plan_like((label, [region for region, place in one.of.items() if place == at]), one.array, data, base)
+            for at, label in enumerate(one.places)
+        ]
         moves[one.array] = moving(list(zip(own, plans, strict=True)))
         for region, at in one.of.items():
             wants.setdefault(region, set()).add(own[at])
@@ -143,13 +168,13 @@ def _regions(
     return tuple(planned)
 
 
-def _data(path: Path | None, answer: ReplayedRegions) -> _Data:
+def _data(path: Path | None, answer: ReplayedRegions, baseline: Placement) -> _Data:
     if path is None:
         return _Data()
     profile = read_profile(path)
     found = found_in(profile, Modules(path.stat().st_mtime, build_ids=profile.build_ids))
-    arrays = placeable(found, profile)
-    return _Data(profile, arrays, uses_of(arrays, found, profile, answer.regions))
+    arrays, numbers = placeable(found, profile), numbers_in(profile, answer.regions)
+    return _Data(profile, arrays, uses_of(arrays, found, profile, numbers, baseline), numbers)
 
 
 def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str, ...]:
@@ -166,14 +191,35 @@ def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str,
     )
 
 
-def _plan_like(label: str, array: int, data: _Data, base: Placement) -> PagePlan:
-    """Return where the pages of an array go that are placed as under another mapping."""
+def _places_by_touches(data: _Data, answer: ReplayedRegions) -> Iterator[str]:
+    """Return a remark where no mapping has the pages that replays had, by the touches of each region."""
+    owners = [min(group) for group in data.uses.groups.owners.values()]
+    names = ", ".join(region_name(answer.regions[number]) for number in owners)
+    if owners:
+        yield (
+            f"threads of different nodes touch the same arrays in {names}: under locality, balance and mix each replay "
+            "had these where its own region touches them, and one mapping for the whole program cannot"
+        )
+
+
+def _plan_like(wanted: tuple[str, Sequence[int]], array: int, data: _Data, base: Placement) -> PagePlan:
+    """Return where the pages of an array go: as under a mapping, by its label, for these regions."""
+    label, regions = wanted
     like, mapping = parse_label(label), base.mapping
     nodes = mapping.thread_nodes if like.page_policy in AT_HOME else like.page_nodes
     there = resolve(mapping.replaced(page_policy=like.page_policy, page_nodes=nodes), base.topology)
     if data.profile is None:
         raise ValueError("arrays are only known by a profile")
-    return plan_of(data.profile, there, data.arrays[array - 1].ranges)
+    profile, ranges = data.profile, data.arrays[array - 1].ranges
+    groups = data.uses.groups
+    if groups.owners and _by_touches(label):
+        group = min(frozenset.intersection(*(groups.of[region] for region in regions)))
+        profile, ranges = of_regions(profile, ranges, {data.numbers[region] for region in groups.owners[group]})
+    return plan_of(profile, there, ranges)
+
+
+def _by_touches(label: str) -> bool:
+    return FACTS[parse_label(label).page_policy].needs_profile
 
 
 def _pages_of(plan: PagePlan) -> int:

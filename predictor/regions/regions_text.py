@@ -4,11 +4,13 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.advising.advice import seconds_in_words
-from numapredict.predictor.regions.planned_application import PlannedApplication
+from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedPlace
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
@@ -32,17 +34,19 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     yield ""
     yield from _table(answer)
     yield ""
-    yield _advice(answer)
+    yield from _wrapped(_advice(answer))
     yield from _one_mapping(answer)
     if answer.plan is not None:
         yield from _plan(answer.plan, answer)
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
-        f"replay/run is far from 1 for {', '.join(unlike)}: instances differ, or were interrupted; "
+        f"replay/run is far from 1 for {' and '.join(unlike)}: instances differ, or were interrupted; "
         "their gains are those of the instance that was replayed"
     )
     for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
-        yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(
+            f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
 
 
 def class_lines(answer: ReplayedRegions) -> Iterator[str]:
@@ -110,17 +114,17 @@ def _in_words(gain: Gain) -> str:
 def region_name(region: ReplayedRegion) -> str:
     """Return a region's name in messages: its place in the source, its function or its module and offset."""
     if region.place is not None and region.place.frame.known:
-        return name_cell(region.place.text)
+        return name_cell(region.place.text.replace(" (parallel region)", ""))  # as all of these are
     return name_cell(region.name or f"{Path(region.module).name}+{region.offset:#x}")
 
 
 def _advice(answer: ReplayedRegions) -> str:
     if answer.replayed_share == 0:
-        return f"  nothing could be replayed: the baseline {answer.baseline} stays"
+        return f"nothing could be replayed: the baseline {answer.baseline} stays"
     if not answer.is_worth_it:
-        return f"  no region gains from another mapping: {answer.baseline} is right for all of them"
+        return f"no region gains from another mapping: {answer.baseline} is right for all of them"
     return (
-        f"  each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
+        f"each region under its own best mapping: all regions {answer.speedup:.2f}x as fast, at most, since threads "
         "and pages would have to change between them"
     )
 
@@ -133,35 +137,67 @@ def plan_command(plan: PlannedApplication, answer: ReplayedRegions) -> str:
 def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
     """Return what a plan does and should gain, and the command that applies it."""
     yield ""
-    yield (
-        f"  the plan {plan.path}, under {plan.mapping}: all regions {plan.speedup:.2f}x as fast by these replays "
+    yield from _wrapped(
+        f"the plan {plan.path}, under {plan.mapping}: all regions {plan.speedup:.2f}x as fast by these replays "
         f"({plan.one_speedup:.2f}x under the best one mapping, {plan.one_mapping}); to apply and to check it:"
     )
     yield f"  {plan_command(plan, answer)}"
-    for team in plan.teams:
-        yield f"  - {team.region}: {counted(team.threads, 'thread')} as under {team.mapping}, {team.speedup:.2f}x"
-    for array in plan.arrays:
-        yield f"  - {name_cell(array.name)}: {counted(array.pages, 'page')} as under {array.like}"
-    notes = [*move_lines(plan), *plan.conflicts]
-    if plan.change_share >= _SEEN:
-        notes.append(f"changes of teams between regions take {plan.change_share:.0%} of their time, at most")
-    if plan.teams_stay:
-        notes.append(f"no team is smaller than the others: {plan.teams_stay}")
-    for note in notes:
-        yield from textwrap.wrap(f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
-
-
-def move_lines(plan: PlannedApplication) -> Iterator[str]:
-    """Return a line for each array that a plan moves, and one on what that costs and gains."""
-    for move in plan.moves:
-        places = "; ".join(f"as under {place.like} for {', '.join(place.regions)}" for place in move.places)
-        pages, times = counted(move.pages, "page"), counted(round(move.times), "time")
-        yield f"the array {name_cell(move.name)}, {pages}, moves {times} in the run: {places}"
-    if plan.moves:
-        yield (
-            f"moves of pages gain {seconds_in_words(plan.move_gain_s)}, over the best plan that moves none, and cost "
-            f"{seconds_in_words(plan.move_s)}"
+    for change in plan_changes(plan):
+        yield from textwrap.wrap(
+            f"- {change.text}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )
+        for place in change.places:
+            yield from textwrap.wrap(
+                place, _WIDTH, initial_indent="      ", subsequent_indent="        ", break_on_hyphens=False
+            )
+    for note in plan_remarks(plan):
+        yield from textwrap.wrap(
+            f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+
+
+class PlanChange(NamedTuple):
+    """One thing that a plan does, in words, and for an array that moves its places."""
+
+    text: str
+    places: tuple[str, ...] = ()
+
+
+def plan_changes(plan: PlannedApplication) -> Iterator[PlanChange]:
+    """Return each team, each array that goes elsewhere and each that moves."""
+    for team in plan.teams:
+        threads = counted(team.threads, "thread")
+        yield PlanChange(f"{team.region}: {threads} as under {team.mapping}, {team.speedup:.2f}x")
+    for array in plan.arrays:
+        yield PlanChange(f"{name_cell(array.name)}: {counted(array.pages, 'page')} as under {array.like}")
+    for move in plan.moves:
+        pages, times = counted(move.pages, "page"), counted(round(move.times), "time")
+        yield PlanChange(
+            f"{name_cell(move.name)}: its {pages} move {times} in the run", tuple(map(_place_in_words, move.places))
+        )
+
+
+def plan_remarks(plan: PlannedApplication) -> tuple[str, ...]:
+    """Return what moves and changes of teams cost, which regions disagree, and why no team is smaller."""
+    remarks = list(plan.conflicts)
+    if plan.moves:
+        gain, cost = seconds_in_words(plan.move_gain_s), seconds_in_words(plan.move_s)
+        remarks.insert(0, f"moves of pages gain {gain}, over the best plan that moves none, and cost {cost}")
+    if plan.change_share >= _SEEN:
+        remarks.append(f"changes of teams between regions take {plan.change_share:.0%} of their time, at most")
+    if plan.teams_stay:
+        remarks.append(f"no team is smaller than the others: {plan.teams_stay}")
+    return tuple(remarks)
+
+
+def _place_in_words(place: PlannedPlace) -> str:
+    """Return where regions want an array; under policies that go by touches that is by theirs."""
+    by_touches = place.like.endswith(tuple(f"-{policy}" for policy in PROFILED))
+    return f"as under {place.like} {'by the touches of' if by_touches else 'for'} {' and '.join(place.regions)}"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:
@@ -169,8 +205,8 @@ def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:
     best = answer.whole_program
     if best is None:
         return
-    yield (
-        f"  one mapping for the whole program, {best.mapping}: all regions {best.speedup:.2f}x as fast by these "
+    yield from _wrapped(
+        f"one mapping for the whole program, {best.mapping}: all regions {best.speedup:.2f}x as fast by these "
         f"replays ({best.lowest:.2f}x by the slowest of each); to measure it:"
     )
     yield f"  numapredict run --mapping {best.mapping} -- {command_line(answer.command)}"

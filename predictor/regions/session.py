@@ -23,7 +23,7 @@ from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
 from numapredict.collect.placing.process import cannot_start
-from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.profile_file import check_builds, read_profile
 from numapredict.collect.placing.region_times import region_times_of_processes
 from numapredict.collect.placing.run_file import check_place
 from numapredict.collect.program import program_as_typed
@@ -33,10 +33,10 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
 from numapredict.predictor.learning.model_choice import trained_gains_path
-from numapredict.predictor.regions.choice import CANDIDATES, replayed
+from numapredict.predictor.regions.choice import Tries, replayed
 from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
-from numapredict.predictor.regions.planning import PLAN, Wish, planned
+from numapredict.predictor.regions.planning import PLAN, Made, Wish, planned
 from numapredict.predictor.regions.region_answers import region_answers
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -72,7 +72,7 @@ def run_replayed(request: Request) -> int:
     if request.wish is not None:
         check_place(request.wish.path, PLAN)
         if request.wish.profile is not None:
-            read_profile(request.wish.profile)
+            check_builds(read_profile(request.wish.profile), request.wish.profile)
     if request.budget_s <= 0:
         raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
     topology = host_topology()
@@ -89,7 +89,7 @@ def run_replayed(request: Request) -> int:
     prior = _prior(topology)
     baseline = _baseline(prior, topology)
     placement = resolve(prior.mappings[baseline], topology)
-    budget = _Budget(request.budget_s, prior, baseline, topology)
+    budget = _Budget(request, prior, baseline, topology)
     with work_folder() as folder:
         report, kept = folder / "regions", folder / "replays"
         with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
@@ -146,17 +146,19 @@ def _with_plan(
     places = [(region.module, region.offset) for region in answer.regions]
     keys = {(module, at): known[name, at] for module, at in places if ((name := Path(module).name), at) in known}
     try:
-        plan, notes = planned(answer, wish, executable, keys, topology, watcher.order)
+        made = planned(answer, wish, executable, keys, topology, watcher.order)
     except NumapredictError as error:
-        plan, notes = None, (str(error),)
-    return msgspec.structs.replace(answer, plan=plan, notes=(*answer.notes, *notes))
+        made = Made(None, (str(error),), answer.one_mapping)
+    notes = (*answer.notes, *made.notes)
+    return msgspec.structs.replace(answer, plan=made.plan, notes=notes, one_mapping=made.one_mapping)
 
 
 class _Budget:
     """Replays region after region until the time for them is used up; it lives in the watching process."""
 
-    def __init__(self, seconds: float, prior: Prior, baseline: int, topology: Topology) -> None:
-        self._left_s, self._prior, self._baseline, self._topology = seconds, prior, baseline, topology
+    def __init__(self, request: Request, prior: Prior, baseline: int, topology: Topology) -> None:
+        self._left_s, self._prior, self._baseline, self._topology = request.budget_s, prior, baseline, topology
+        self._pages_alone = request.wish is not None and request.wish.profile is not None
         self._gained: dict[str, float] = {}  # labels of mappings, and what they gave at most
         self._first: dict[tuple[int, int], list[str]] = {}  # of each region's first class of durations, the best first
 
@@ -164,7 +166,8 @@ class _Budget:
         others = sorted(self._gained, key=lambda label: -self._gained[label])[:OTHERS]
         if asked.before:
             others = self._first.get((asked.process, asked.key), [])
-        choices = replayed(asked, self._prior, self._baseline, self._topology, CANDIDATES, others)
+        tries = Tries(others=tuple(others), pages_alone=self._pages_alone)
+        choices = replayed(asked, self._prior, self._baseline, self._topology, tries)
         began_s, made = time.monotonic(), list[tuple[str, Outcome]]()
         try:
             placement = next(choices)

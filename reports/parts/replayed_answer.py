@@ -9,7 +9,7 @@ from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication
-from numapredict.predictor.regions.regions_text import class_lines, move_lines, plan_command
+from numapredict.predictor.regions.regions_text import PlanChange, class_lines, plan_changes, plan_command, plan_remarks
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.parts.gains_drawing import GainsDrawing, gains_drawing
 from numapredict.reports.region_gains import GainCell, region_gains_data, region_name
@@ -18,8 +18,8 @@ from numapredict.reports.region_gains import GainCell, region_gains_data, region
 class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: the one mapping to run the whole program under, with its ``words`` and ``command``, if there is one.
 
-    ``plan_command`` applies the ``plan``, if one was written, which makes these ``moves`` of pages. ``bound`` is the
-    speedup with each region under its own best mapping; ``worth`` says whether that is noticeable.
+    ``plan_command`` applies the ``plan``, if one was written: its ``changes``, and ``remarks`` on these. ``bound`` is
+    the speedup with each region under its own best mapping; ``worth`` says whether that is noticeable.
     """
 
     one: OneMapping | None
@@ -32,7 +32,8 @@ class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     plan: PlannedApplication | None
     plan_command: str
-    moves: tuple[str, ...]
+    changes: tuple[PlanChange, ...]
+    remarks: tuple[str, ...]
 
 
 class GainedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +75,8 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
     one = answer.whole_program
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
     doubt = (
-        f"a replay of {', '.join(unlike)} takes another time than an instance in the run: these gains are those of the "
-        "instance that was replayed"
+        f"a replay of {' and '.join(unlike)} takes another time than an instance in the run: these gains are those of "
+        "the instance that was replayed"
     )
     return ReplayedData(
         one=one,
@@ -88,7 +89,8 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
         notes=((doubt,) if unlike else ()) + tuple(class_lines(answer)) + answer.notes,
         plan=answer.plan,
         plan_command="" if answer.plan is None else plan_command(answer.plan, answer),
-        moves=() if answer.plan is None else tuple(move_lines(answer.plan)),
+        changes=() if answer.plan is None else tuple(plan_changes(answer.plan)),
+        remarks=() if answer.plan is None else plan_remarks(answer.plan),
     )
 
 

@@ -85,7 +85,7 @@ def made(
     for last in longer:
         words = [*command[:-1], last]
         must(["run", "--mapping", BASE, "--profile", str(wish.profile), "--", *words], folder / "long")
-        plan, notes = planned(answer, wish, command[0], keys, topology, order)
+        plan, notes, _ = planned(answer, wish, command[0], keys, topology, order)
         if plan is not None and not notes:
             return plan
     raise SystemExit(str(notes))

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,12 @@ from numapredict.collect.capturing.order import Succession, order_of
 from numapredict.collect.capturing.watcher import Watcher
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import PlacementMap, read_map
+from numapredict.collect.topology import Topology
 from numapredict.native.library import capture_library
+from numapredict.predictor.regions import session
+from numapredict.predictor.regions.planning import Made, Wish, planned
 from numapredict.predictor.regions.region_order import OTHER, follows, renumbered
+from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from tests.preloaded import CLANG, GCC, built, placed
 from tests.region_plans import regions_of
 
@@ -129,3 +133,30 @@ def test_the_capture_library_counts_in_which_order_regions_come(phases: Path, tm
     assert follows(order, [11, 6], {0, 1}).tolist() == [[0, 1], [1, 0]]
     whole = renumbered(told, {a: 0, b: 1, n: 2}, OTHER)
     assert follows(whole, [11, 6, 7], {0, 1, 2}).tolist() == [[0, 0, 2], [0, 0, 2], [2, 2, 0]]
+
+
+def test_the_counted_order_of_a_replayed_run_is_what_its_plan_is_made_by(
+    phases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one node no array moves: what is handed to the planner is looked at on its way."""
+    seen: list[Sequence[Succession]] = []
+
+    def looked_at(
+        answer: ReplayedRegions,
+        wish: Wish,
+        executable: str,
+        keys: Mapping[tuple[str, int], int],
+        topology: Topology,
+        told: Sequence[Succession] = (),
+    ) -> Made:
+        seen.append(told)
+        return planned(answer, wish, executable, keys, topology, told)
+
+    monkeypatch.setattr(session, "planned", looked_at)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    command = (str(phases), str(PAGES), "a7b2a3n1b4")
+    assert session.run_replayed(session.Request(command, wish=Wish(tmp_path / "plan"))) == 0
+    (told,) = seen
+    a, b, _ = (region.key for region in regions_of([str(phases), str(PAGES), "a1b1n1"], tmp_path))
+    order = renumbered(order_of(told), {a: 0, b: 1}, OTHER)
+    assert follows(order, [10, 6], {0, 1}).tolist() == [[0, 2], [1, 0]]

@@ -84,7 +84,7 @@ def made(
     )
     answer = ReplayedRegions((str(program),), topology.name, baseline, 3, None, 3.0, 1.0, 2.0, regions)
     keys = {(each.path, each.offset): each.key for each in census}
-    plan, notes = planned(answer, Wish(folder / "plan", profile, smaller_teams), str(program), keys, topology)
+    plan, notes, _ = planned(answer, Wish(folder / "plan", profile, smaller_teams), str(program), keys, topology)
     return answer, plan, notes
 
 
@@ -163,6 +163,26 @@ def test_mistakes_are_one_line_and_start_nothing(phases: Path, tmp_path: Path) -
         assert done.stdout == ""
         assert expected in refusal(done, done.returncode)
         assert done.returncode in {1, 2}
+
+
+def test_the_profile_of_another_build_is_refused_and_that_of_this_one_needs_no_advice(tmp_path: Path) -> None:
+    program = compiled(GCC, PHASES, tmp_path)
+    profiled = numapredict("run", "--profile", "kept", str(program), cwd=tmp_path)
+    assert profiled.returncode == 3
+    assert "no mapping was advised" in profiled.stderr
+    words = ("regions", "--plan", "plan", "--profile", "kept", str(program))
+    assert numapredict(*words, cwd=tmp_path).returncode == 3
+    compiled(GCC, PHASES.replace("% 7", "% 5"), tmp_path)
+    line = refusal(numapredict(*words, cwd=tmp_path))
+    assert f"kept is a profile of another build of {program}: make it again" in line
+
+
+def test_a_damaged_plan_is_refused(phases: Path, tmp_path: Path) -> None:
+    made(phases, tmp_path, 4.0)
+    with (tmp_path / "plan").open("a") as plan:
+        plan.write("range 1 00 0 0 4\nrun 0 5 0\n")
+    line = refusal(numapredict("run", "--plan", "plan", str(phases), cwd=tmp_path))
+    assert "'run 0 5 0' belongs in no plan" in line
 
 
 def test_the_plan_is_told_with_its_command(phases: Path, tmp_path: Path) -> None:

@@ -6,7 +6,13 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedMove, PlannedPlace
+from numapredict.predictor.regions.planned_application import (
+    PlannedApplication,
+    PlannedArray,
+    PlannedMove,
+    PlannedPlace,
+    PlannedTeam,
+)
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.cli import report
 from numapredict.reports.parts.contents import page_data
@@ -76,18 +82,33 @@ def test_a_gain_of_the_regions_alone_and_none_at_all_are_told_apart() -> None:
     assert "No OpenMP parallel region began." in body_of(replace(left, regions=()))
 
 
-def test_a_plan_that_was_written_comes_with_its_command() -> None:
-    plan = PlannedApplication("my app.plan", SPREAD, 1.41, SPREAD, 1.27, 1.52, 0.0, (), (), ("two regions want it",))
-    body = body_of(replace(ANSWER, plan=plan))
-    assert "all regions 1.41x as fast by these replays, 1.27x under the best one mapping" in body
-    assert "numapredict run --plan 'my app.plan' --verify -- ./solver -n 400 mesh.dat" in body
-    assert "Two regions want it." in body
-    assert "that move" not in body
-    moved = PlannedMove("grid", 7, 3.0, (PlannedPlace(SPREAD, ("f",)), PlannedPlace(HALF, ("g",))))
-    body = body_of(replace(ANSWER, plan=replace(plan, moves=(moved,), move_s=1.0, move_gain_s=9.0)))
-    assert "and 1 array that move between regions" in body
-    assert f"The array grid, 7 pages, moves 3 times in the run: as under {SPREAD} for f; as under {HALF} for g." in body
-    assert "Moves of pages gain 9.00 s" in body
+LOCAL = "32x4-contiguous-locality"
+PLACES = (PlannedPlace(SPREAD, ("f, a.c:1", "h, a.c:3")), PlannedPlace(LOCAL, ("g, a.c:2",)))
+PLAN = PlannedApplication(
+    "my app.plan", SPREAD, 1.41, SPREAD, 1.27, 1.52, 0.02, (PlannedTeam("f, a.c:1", 4, HALF, 1.9),),
+    (PlannedArray("domain." + "a_very_long_name_" * 3, LOCAL, 8),), ("two regions want it",), "it asks for threads",
+    (PlannedMove("grid", 7, 3.0, PLACES),), 1.0, 9.0,
+)  # fmt: skip
+
+
+def test_a_plan_that_was_written_comes_with_its_command_and_all_that_it_changes() -> None:
+    body = body_of(replace(ANSWER, plan=PLAN))
+    for said in (
+        "The plan: 1.41x for all regions",
+        "the best one mapping gives 1.27x",
+        "numapredict run --plan 'my app.plan' --verify -- ./solver -n 400 mesh.dat",
+        f"f, a.c:1: 4 threads as under {HALF}, 1.90x",
+        f": 8 pages as under {LOCAL}",
+        "grid: its 7 pages move 3 times in the run",
+        f"as under {SPREAD} for f, a.c:1 and h, a.c:3",
+        f"as under {LOCAL} by the touches of g, a.c:2",
+        "Moves of pages gain 9.00 s",
+        "Two regions want it.",
+        "Changes of teams between regions take 2% of their time, at most.",
+        "No team is smaller than the others: it asks for threads.",
+    ):
+        assert said in body, said
+    assert "Moves of pages" not in body_of(replace(ANSWER, plan=replace(PLAN, moves=())))
     assert "The plan" not in body_of(ANSWER)
 
 
@@ -129,7 +150,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_shows_it_whole_and_sorts(browser: Chromium, tmp_path: Path, scheme: str, width: int) -> None:
-    write_page(page_data(Subject(name="app", replayed=ANSWER)), tmp_path / "page.html")
+    write_page(page_data(Subject(name="app", replayed=replace(ANSWER, plan=PLAN))), tmp_path / "page.html")
     browser.resize(width, 900)
     browser.open(tmp_path / "page.html", prefers_color_scheme=scheme)
     assert browser.messages() == []

@@ -22,7 +22,7 @@ PROGRAM = r"""
 #include <cstdlib>
 #include <vector>
 namespace sim {
-double table[1 << 14];
+double table[1 << 14], *shared;
 struct Grid {
     double *cells;
     explicit Grid(long n) {
@@ -30,7 +30,7 @@ struct Grid {
     }
 };
 }
-static double plain[1 << 14];
+static double plain[1 << 14], *own;
 static inline long twice(long n) { return 2 * n; }
 __attribute__((noinline)) double *array(long n) {
     double *made = (double *)malloc(twice(n) * sizeof(double));
@@ -42,12 +42,14 @@ int main(int argc, char **argv) {
     long n = argc > 1 ? atol(argv[1]) : 1 << 14;
     double *a = (double *)malloc(n * 8), *b = (double *)malloc(n * 8);
     double *c = array(n);
+    own = (double *)malloc(n * 8);
+    sim::shared = (double *)malloc(n * 8);
     std::vector<double> v(n);
     sim::Grid grid(n);
 #pragma omp parallel for schedule(static, 1)
     for (long i = 0; i < n; i++) {
         a[i] = b[i] = c[i] = v[i] + sim::table[i] + plain[i]++ + inner[i]++;
-        grid.cells[i] = a[i];
+        grid.cells[i] = own[i] = sim::shared[i] = a[i];
     }
     std::printf("%f\n", a[5] + grid.cells[3]);
     return 0;
@@ -122,7 +124,7 @@ def test_variables_are_named_at_their_allocations(kind: str, tmp_path: Path) -> 
     program = built(tmp_path, *KINDS[kind])
     modules = Modules()
     made = [modules.allocation(modules.place(str(program), call)) for call in calls(program, "malloc")]
-    assert {one.name for one in made} == {"a", "b", None}
+    assert {one.name for one in made} == {"a", "b", "own", "sim::shared", None}
     (of_callers,) = [one for one in made if one.name is None]
     assert of_callers.through.startswith("array")
     new = [modules.allocation(modules.place(str(program), call)) for call in calls(program, "_Zn[aw]m")]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,8 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, joined, moving, plan_of
-from numapredict.collect.placing.profile_file import parse_profile
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, plan_of
+from numapredict.collect.placing.profile_file import FIRST, parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape
 
@@ -132,3 +134,26 @@ def test_plans_of_the_same_ranges_are_places_between_which_they_move() -> None:
     for each, first, second in zip(found.ranges, home.ranges, spread.ranges, strict=True):
         assert each.runs == first.runs
         assert each.places == ((4, first.runs), (7, second.runs))
+
+
+def test_under_first_touch_each_part_is_where_it_was_touched_first() -> None:
+    profile = parse_profile(profile_bytes([(8, [(0, 0, 1.0)]), (4, [(0, 0, 1.0)])], 4))
+    parts = [(0, 2, 0), (2, 2, -1), (4, 3, 3)]  # of pages 2 and 3 nobody knows, of page 7 neither
+    firsts = np.array([(page, pages, page, slot, 0, 0, 0) for page, pages, slot in parts], dtype=FIRST)
+    ranges = (replace(profile.ranges[0], firsts=firsts), replace(profile.ranges[1], firsts=firsts[1:2]))
+    found = plan_of(replace(profile, ranges=ranges), resolve(parse_label("4x2-contiguous-first-touch"), TOPOLOGY))
+    assert nodes(found) == [[10] * 4 + [11] * 4, [10] * 4]
+
+
+def test_pages_go_where_some_regions_alone_touch_them() -> None:
+    profile = parse_profile(profile_bytes([(2, [(0, 0, 1.0), (0, 3, 2.0), (1, 0, 1.0)]), (1, [(0, 3, 1.0)])], 4))
+    samples = profile.samples.copy()
+    samples["region"] = [1, 2, 1, 2]
+    profile = replace(profile, samples=samples)
+    placement = resolve(LOCALITY, TOPOLOGY)
+    assert nodes(plan_of(profile, placement)) == [[11, 10], [11]]
+    for region, expected in ((1, [[10, 10], [11]]), (2, [[11, 11], [11]])):  # a range that has no touch keeps its own
+        own, ranges = of_regions(profile, profile.ranges, {region})
+        assert nodes(plan_of(own, placement, ranges)) == expected
+    own, ranges = of_regions(profile, profile.ranges[1:], {2})
+    assert nodes(plan_of(own, placement, ranges)) == [[11]]

@@ -102,6 +102,57 @@ def test_a_file_that_is_no_plan_is_one_line(tmp_path: Path, text: str, expected:
     assert "\n" not in str(error.value)
 
 
+RANGE = "range 1 00ab 0 0 9\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "bad"),
+    [
+        (RANGE + "run 0 9 0\n" + RANGE, 0),
+        (RANGE + "place 0\nrun 0 4 0\nrun 4 5 1\nplace 1\nrun 0 9 0\n" + RANGE + "place 0\nplace 1\n", 0),
+        ("run 0 9 0\n", 1),
+        ("place 0\n", 1),
+        ("range 1 00ab 0 9\n", 1),
+        ("range 1 00xy 0 0 9\n", 1),
+        (RANGE + "run 0 10 0\n", 2),
+        (RANGE + "run 0 0 0\n", 2),
+        (RANGE + "run 0 2 1024\n", 2),
+        (RANGE + "run -1 2 0\n", 2),
+        (RANGE + "run 0 2\n", 2),
+        (RANGE + "run 0 2 0 0\n", 2),
+        (RANGE + "run  0 2 0\n", 2),
+        (RANGE + "run 0 2 0\nrun 1 2 0\n", 3),
+        (RANGE + "run 0 2 0\nplace 0\n", 3),
+        (RANGE + "place 4096\n", 2),
+        (RANGE + "place 0\nplace 0\n", 3),
+        (RANGE + "place 0\nplace 1\n" + RANGE + "place 1\n", 5),  # arrays with a place in common begin in the same
+        ("region 1 4294967296 0 0\n", 1),
+        ("region 1 0 0 0\nwant 4096\n", 2),
+        (RANGE + "run 0 2 \x00\n", 2),
+    ],
+)
+def test_a_line_for_which_the_library_would_leave_the_plan_alone_is_told(tmp_path: Path, lines: str, bad: int) -> None:
+    path = tmp_path / "plan"
+    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{lines}")
+    if not bad:
+        read_plan(path)
+        return
+    with pytest.raises(InvalidInputError, match=rf"line {bad + 2}: '.*' belongs in no plan") as error:
+        read_plan(path)
+    assert str(error.value).isprintable()
+
+
+def test_a_plan_that_was_cut_or_has_teams_of_other_mappings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan"
+    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{RANGE}run 0 9 1")
+    with pytest.raises(InvalidInputError, match="its last line is cut; make it again"):
+        read_plan(path)
+    for slots in ((8,), (*range(8), 0)):
+        plan = replace(PLAN, modules=(), regions=(PlannedRegion(1, "", 0, slots),))
+        with pytest.raises(InvalidInputError, match=f"the 8 threads of {LABEL} do not have"):
+            check_fits(plan, path, TOPOLOGY)
+
+
 def test_a_plan_of_another_machine_or_build_is_refused(tmp_path: Path) -> None:
     app, path = tmp_path / "app", tmp_path / "plan"
     app.write_text("one")

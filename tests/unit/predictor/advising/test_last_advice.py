@@ -10,7 +10,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.native.errors import KeptAsItIsError, UsageError
-from numapredict.predictor.advising.last_advice import keep_advice, last_label
+from numapredict.predictor.advising.last_advice import keep_advice, label_to_profile, last_label
 
 TRUE, LABEL = program_of(("/bin/true", "a")), "1x1-contiguous-bind"
 
@@ -43,6 +43,18 @@ def test_without_advice_and_where_it_was_to_keep_the_program_it_is_said() -> Non
     keep_advice(TRUE, host_topology(), AS_IT_IS)
     with pytest.raises(KeptAsItIsError, match="was to keep it as it is: name a --mapping"):
         last_label(TRUE)
+
+
+def test_a_program_without_a_mapping_of_its_own_is_profiled_as_it_runs_by_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.INFO):
+        assert label_to_profile(TRUE) == "spread"
+    assert caplog.messages == ["no mapping was advised for /bin/true yet: it is profiled as it runs by itself"]
+    keep_advice(TRUE, host_topology(), AS_IT_IS)
+    assert label_to_profile(TRUE) == "spread"
+    keep_advice(TRUE, host_topology(), parse_label(LABEL))
+    assert label_to_profile(TRUE) == LABEL
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema_version": 1, "mapping": "4x", "made_s": 1}', "\xff"])

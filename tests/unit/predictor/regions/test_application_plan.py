@@ -14,6 +14,7 @@ from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.page_moves import MOVE_S
 from numapredict.predictor.regions.region_order import OTHER, Order
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
+from numapredict.predictor.regions.touch_groups import TouchGroups
 from tests.shapes import shape
 
 LARGE = 10**6
@@ -263,3 +264,29 @@ def test_pages_that_follow_touches_follow_those_of_the_plan_s_own_threads() -> N
     found = plan(region(6.0, same), region(4.0, gain("8x2-contiguous-interleave", 2.0)), uses=apart)
     assert found.pages == {1: "8x2-contiguous-locality", 2: "8x2-contiguous-interleave"}
     assert found.speedup == pytest.approx(2.0)
+
+
+LOCAL = "8x2-contiguous-locality"
+
+
+def test_pages_by_touches_are_in_one_place_only_for_regions_of_a_group() -> None:
+    regions = (region(6.0, gain(LOCAL, 2.0), count=1000), region(6.0, gain(LOCAL, 2.0), count=1000))
+    used = {0: frozenset({1}), 1: frozenset({1})}
+
+    def planned(groups: TouchGroups, pages: int = 1000) -> ApplicationPlan:
+        return plan(*regions, uses=Uses(("a",), (pages,), used, groups), order=IN_PHASES)
+
+    together = planned(TouchGroups())
+    assert (together.speedup, together.moved, together.one_mapping) == (pytest.approx(2.0), (), LOCAL)
+    apart = TouchGroups({0: frozenset({1}), 1: frozenset({2})}, {1: frozenset({0}), 2: frozenset({1})})
+    found = planned(apart)
+    assert [(one.places, one.of, one.times) for one in found.moved] == [((LOCAL, LOCAL), {0: 0, 1: 1}, 1)]
+    assert found.speedup == pytest.approx(2.0, rel=1e-2)
+    assert (found.mapping, found.one_mapping, found.one_speedup) == (BASE, BASE, 1.0)
+    large = planned(apart, 10**6)  # what a region takes where the other one wants the array was not replayed
+    assert (large.moved, large.pages, large.speedup) == ((), {}, pytest.approx(1.0))
+    assert [one.wanted for one in large.conflicts] == [LOCAL, LOCAL]
+    unknown = planned(TouchGroups({0: frozenset({1})}, apart.owners))
+    assert [one.places for one in unknown.moved] == [(LOCAL, BASE)]
+    either = TouchGroups({0: frozenset({1, 2}), 1: frozenset({2})}, apart.owners)
+    assert (planned(either).moved, planned(either).speedup) == ((), pytest.approx(2.0))

@@ -12,7 +12,7 @@ import pytest
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
 from numapredict.collect.capturing.gain import CONFIRMING, Gain, gains_of, needs_none_after
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import CANDIDATES, MANY, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, MANY, Tries, replayed
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.shapes import shape
@@ -98,7 +98,7 @@ def test_another_instance_is_asked_for_where_one_is_of_another_length(time_s: fl
 
 def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates() -> None:
     def first_ones(*others: str, team: int = 8) -> list[str]:
-        choices = replayed(region(team), PRIOR, 0, TOPOLOGY, candidates=1, others=others)
+        choices = replayed(region(team), PRIOR, 0, TOPOLOGY, Tries(candidates=1, others=others))
         found = [next(choices).mapping.label]
         with contextlib.suppress(StopIteration):
             while len(found) < 100:
@@ -113,7 +113,7 @@ def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates
 def test_a_further_class_of_durations_is_replayed_as_the_first_was_and_confirms_its_best() -> None:
     def made(time_s: float, tries_left: int, *others: str) -> tuple[list[str], bool]:
         further = msgspec.structs.replace(region(), before=1, tries_left=tries_left)
-        choices = replayed(further, PRIOR, 0, TOPOLOGY, CANDIDATES, others)
+        choices = replayed(further, PRIOR, 0, TOPOLOGY, Tries(others=others))
         found = [next(choices).mapping.label]
         while True:
             try:
@@ -125,6 +125,32 @@ def test_a_further_class_of_durations_is_replayed_as_the_first_was_and_confirms_
     assert made(0.01, 1, BASELINE, HALF) == ([HALF], False)
     assert made(0.03, 1, SPREAD) == ([], True)  # it is of another class
     assert made(0.03, 0, SPREAD) == ([], False)
+
+
+def test_for_a_plan_the_threads_stay_and_pages_alone_change_and_the_best_of_these_is_confirmed_too() -> None:
+    labels_of = (*LABELS, "8x2-contiguous-locality")
+    known = known_gains(np.column_stack([GAINS, GAINS[:, 2]]), ("a", "b", "c"))
+    prior = Prior(tuple(map(parse_label, labels_of)), known, 0, "three programs")
+    times = {HALF: 0.25, "8x2-contiguous-locality": 0.5, SPREAD: 0.8}
+
+    def others(tries: Tries, asked: AskedRegion | None = None) -> list[str]:
+        choices = replayed(asked or region(), prior, 0, TOPOLOGY, tries)
+        found = [next(choices).mapping.label]
+        with contextlib.suppress(StopIteration):
+            while True:
+                time_s = times.get(found[-1], 1.0) * 0.01
+                found.append(choices.send(took(time_s)).mapping.label)
+        return [label for label in found if label != BASELINE]
+
+    assert others(Tries(1)) == [HALF] * 3
+    assert others(Tries(1, pages_alone=True)) == [HALF, SPREAD, labels_of[-1], HALF, HALF, *[labels_of[-1]] * 2]
+    times[HALF] = 2.0
+    assert others(Tries(1, pages_alone=True))[3:] == [labels_of[-1]] * 2  # it is the best, and confirmed once
+    further = msgspec.structs.replace(region(), before=1)
+    told = Tries(others=(HALF, labels_of[-1], BASELINE, SPREAD), pages_alone=True)
+    assert others(told, further) == [HALF, SPREAD, labels_of[-1], HALF, HALF, *[labels_of[-1]] * 2]
+    told = Tries(others=(HALF, BASELINE, labels_of[-1], SPREAD), pages_alone=True)
+    assert others(told, further)[3:] == [HALF, HALF]
 
 
 def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:
@@ -177,7 +203,7 @@ def test_the_baseline_is_not_replayed_after_what_is_clearly_worse() -> None:
 
 def test_the_baseline_s_own_instances_say_how_empty_the_caches_are() -> None:
     def last_gain(mean_s: float) -> list[str]:
-        choices = replayed(msgspec.structs.replace(region(), mean_s=mean_s), PRIOR, 0, TOPOLOGY, candidates=1)
+        choices = replayed(msgspec.structs.replace(region(), mean_s=mean_s), PRIOR, 0, TOPOLOGY, Tries(candidates=1))
         made = []
         with contextlib.suppress(StopIteration):
             made.append(next(choices).mapping.label)

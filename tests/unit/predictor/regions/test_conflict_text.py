@@ -9,8 +9,8 @@ CONFLICT = Conflict(0, "8x2-contiguous-interleave", 1.5, (2,), (1, 2), lost_s=1.
 
 def test_regions_and_arrays_are_named_and_what_moves_would_cost() -> None:
     assert conflict_in_words(CONFLICT, REGIONS, ("a", "b")) == (
-        "solve, a.c:5 would be 1.50x as fast with b as under 8x2-contiguous-interleave; they stay where sweep, a.c:9, "
-        "sum, a.c:12 want them; to move them for it, 20 times, would not pay: it takes 750.00 ms for 1.00 s, and "
+        "solve, a.c:5 would be 1.50x as fast with b as under 8x2-contiguous-interleave; they stay where sweep, a.c:9 "
+        "and sum, a.c:12 want them; to move them for it, 20 times, would not pay: it takes 750.00 ms for 1.00 s, and "
         "should gain 2 times what it costs"
     )
     assert "stay where sweep, a.c:9 wants them" in conflict_in_words(

@@ -83,7 +83,7 @@ def test_the_bound_counts_sure_gains_alone() -> None:
 def test_one_mapping_for_the_whole_program_comes_with_its_command() -> None:
     assert "one mapping" not in words(ANSWER)
     sure, lucky = OneMapping(SPREAD, 1.3, 1.1), OneMapping(HALF, 1.5, 0.9)
-    text = words(msgspec.structs.replace(ANSWER, one_mapping=(lucky, sure)))
+    text = " ".join(words(msgspec.structs.replace(ANSWER, one_mapping=(lucky, sure))).split())
     assert f"one mapping for the whole program, {SPREAD}: all regions 1.30x as fast by these replays (1.10x" in text
     assert f"numapredict run --mapping {SPREAD} -- ./app" in text
     assert "one mapping" not in words(msgspec.structs.replace(ANSWER, one_mapping=(lucky,)))
@@ -99,9 +99,9 @@ def test_what_a_plan_moves_is_said_with_what_it_costs_and_gains() -> None:
     )
     text = " ".join(words(msgspec.structs.replace(ANSWER, plan=moving)).split())
     assert (
-        f"- the array grid, 5120 pages, moves 19 times in the run: as under {SPREAD} for solve, app.c:5; as under "
-        f"{HALF} for sum, app.c:9, put, app.c:12 - moves of pages gain 3.00 s, over the best plan that moves none, and "
-        "cost 400.00 ms"
+        f"- grid: its 5120 pages move 19 times in the run as under {SPREAD} for solve, app.c:5 as under {HALF} for "
+        "sum, app.c:9 and put, app.c:12 - moves of pages gain 3.00 s, over the best plan that moves none, and cost "
+        "400.00 ms"
     ) in text
 
 
