@@ -1,9 +1,8 @@
 """How precisely a few run times give their median, and which of them are outliers; pure."""
 
+import math
 import statistics
 from collections.abc import Sequence
-
-from scipy.special import bdtr
 
 LEVEL = 0.9
 """The confidence level of intervals: nine of ten hold the true median, as everywhere in numapredict."""
@@ -27,8 +26,11 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> tuple[floa
     ordered = sorted(values)
     if not ordered:
         raise ValueError("no values, so no median")
-    at = 0
-    while 2 * (at + 1) < len(ordered) and 1 - 2 * float(bdtr(at + 1, len(ordered), 0.5)) >= level:
+    at, below = 0, 1  # of all ways that the values may lie around the median, those with at most `at` of them below it
+    while 2 * (at + 1) < len(ordered):
+        below += math.comb(len(ordered), at + 1)
+        if 1 - 2 * (below / 2 ** len(ordered)) < level:
+            break
         at += 1
     return ordered[at], ordered[-1 - at]
 

@@ -1,24 +1,15 @@
-"""Runs inside a guest: emitted commands, through sh, and what the program and the tools themselves report.
+"""Emitted commands in a guest, through sh, and what the program and the tools themselves report."""
 
-`python -m tests.guest.emitted REQUEST RESULTS`: the request is JSON, the results one JSON object a line.
-"""
-
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import resolve
 from numapredict.collect.placing.tools.emission import Emission, emit
 from numapredict.collect.placing.tools.tools import Tool
 from numapredict.collect.program import program_of
-
-RUN_S = 600  # hung, however busy the computer is
+from tests.guest.batch import Batch
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -31,13 +22,6 @@ class Round(msgspec.Struct, frozen=True):
     label: str
     command: tuple[str, ...]
     in_domains: bool = False
-
-
-class RoundRequest(msgspec.Struct, frozen=True):
-    """What to run, and variables to run it with."""
-
-    rounds: tuple[Round, ...]
-    environment: dict[str, str] = {}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -55,38 +39,33 @@ class Outcome(msgspec.Struct, frozen=True):
     page_nodes: tuple[int, ...]
 
 
-def main(request_file: str, results_file: str) -> None:
-    request = msgspec.json.decode(Path(request_file).read_bytes(), type=RoundRequest)
-    topology = host_topology()
-    os_index = [node.os_index for node in topology.nodes]
-    environment = {**os.environ, **request.environment}
-    with Path(results_file).open("ab") as results:
-        for one in request.rounds:
-            emission = emit(one.tool, resolve(parse_label(one.label), topology), program_of(one.command), environment)
-            text = in_domains(emission) if one.in_domains else emission.text
-            done = subprocess.run(
-                ["sh", "-c", text],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=RUN_S,
-                stdin=subprocess.DEVNULL,
-            )
-            slots = resolve(emission.mapping, topology).slots
-            outcome = Outcome(
+def prepared(rounds: Sequence[Round], variables: dict[str, str], batch: Batch) -> Generator[None, None, list[Outcome]]:
+    """Add the rounds' commands to a batch, to run with these variables; when they have run return what they said."""
+    ran: list[tuple[Round, Emission, str, Path]] = []
+    for one in rounds:
+        emission = emit(one.tool, batch.placement(one.label), program_of(one.command), variables)
+        text = in_domains(emission) if one.in_domains else emission.text
+        ran.append((one, emission, text, batch.add(["sh", "-c", text], variables)))
+    yield
+    os_index = [node.os_index for node in batch.topology.nodes]
+    outcomes = []
+    for one, emission, text, place in ran:
+        said, applied = batch.said(place), batch.placement(emission.mapping.label)
+        outcomes.append(
+            Outcome(
                 round=one,
                 text=text,
                 exact=emission.exact,
                 applied=emission.mapping.label,
-                code=done.returncode,
-                stdout=done.stdout,
-                stderr=done.stderr,
-                pus=tuple(slot.pu for slot in slots),
-                homes=tuple(os_index[topology.home(slot.node)] for slot in slots),
-                page_nodes=tuple(os_index[node] for node in resolve(emission.mapping, topology).page_nodes),
+                code=said.code,
+                stdout=said.stdout.decode(),
+                stderr=said.stderr.decode(),
+                pus=tuple(slot.pu for slot in applied.slots),
+                homes=tuple(os_index[batch.topology.home(slot.node)] for slot in applied.slots),
+                page_nodes=tuple(os_index[node] for node in applied.page_nodes),
             )
-            results.write(msgspec.json.encode(outcome) + b"\n")
+        )
+    return outcomes
 
 
 def in_domains(emission: Emission) -> str:
@@ -94,7 +73,3 @@ def in_domains(emission: Emission) -> str:
     found = re.search(r"-c (\S+) means the same", "\n".join(emission.cautions))
     assert found is not None, emission.cautions
     return re.sub(r"-c \S+", f"-c {found[1]}", emission.text)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

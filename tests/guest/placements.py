@@ -1,30 +1,20 @@
-"""Runs inside a guest: programs under mappings with the preload library, and what the kernel says of each.
-
-`python -m tests.guest.placements REQUEST RESULTS [REQUEST RESULTS]...`: each request is JSON, its results are one JSON
-object a line.
-"""
+"""Programs under mappings with the preload library in a guest, and what the kernel says of each."""
 
 import contextlib
 import itertools
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import PlacedRange, parse_map
-from numapredict.collect.placing.preload import PlacementFiles, preload_environment
+from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.space import full_space
-from numapredict.collect.topology import Topology
-from numapredict.native.library import placement_library
-from tests.guest.kernel_setting import HUGE_SETTING, JOINING_PAUSE_SETTING, kernel_setting
+from tests.guest.batch import HUGE, JOINING_PAUSE, Batch, Said
 
 NOWHERE = -1
 REST = 4  # native/placement/policy/verify.h: what no range covers
@@ -32,7 +22,6 @@ ARRAY = 0  # what a program tells of itself; the library's kinds begin with 1
 ARRAY_SLACK = 2  # pages: an array lies within a range, and has fewer whole pages
 HUGE_PAGES = 512
 HUGE_RANGE_PAGES = 1024  # native/placement/memory/huge.h: smaller ranges are placed page by page
-RUN_S = 120
 REPORTED = re.compile(rb" (threads|seconds)=\S+")  # what a codelet says of its run, beside its result
 
 
@@ -104,65 +93,67 @@ class Range(msgspec.Struct):
     wanted: list[int]
 
 
-def main(*files: str) -> None:
-    topology = host_topology()
-    for request_file, results_file in zip(files[::2], files[1::2], strict=True):
-        request = msgspec.json.decode(Path(request_file).read_bytes(), type=Request)
-        with contextlib.ExitStack() as settings:
-            if request.huge:
-                # Before huge pages are allowed: khugepaged would join the pages of two ranges, where a run takes long.
-                settings.enter_context(kernel_setting(JOINING_PAUSE_SETTING, "3600000"))
-                settings.enter_context(kernel_setting(HUGE_SETTING, "always"))
-            _answer(request, topology, Path(results_file))
+class Planned(msgspec.Struct, frozen=True):
+    """A run that is in a batch: what names it there, the same without the library, and the files that it writes."""
+
+    subject: Subject
+    mapping: Mapping
+    plain: Path
+    placed: Path
+    map: Path
+    nodes: Path
 
 
-def _answer(request: Request, topology: Topology, results_file: Path) -> None:
-    mappings = [parse_label(label) for label in request.labels] or list(full_space(topology))
-    plain: dict[tuple[str, ...], tuple[int, bytes]] = {}
-    with results_file.open("ab") as results:
+def prepared(request: Request, batch: Batch) -> Generator[None, None, list[Outcome]]:
+    """Add the runs of a request to a batch, and when they have run return what came of them."""
+    mappings = [parse_label(label) for label in request.labels] or list(full_space(batch.topology))
+    plain: dict[tuple[str, ...], Path] = {}
+    runs: list[Planned] = []
+    with contextlib.ExitStack() as settings:
+        if request.huge:
+            # Before huge pages are allowed: khugepaged would join the pages of two ranges, where a run takes long.
+            settings.enter_context(batch.setting(JOINING_PAUSE, "3600000"))
+            settings.enter_context(batch.setting(HUGE, "always"))
         for turn, mapping in enumerate(mappings[request.part :: request.of]):
             at = turn % len(request.subjects)
-            for subject in request.subjects[at : at + 1] if request.lock else request.subjects:
-                outcome = _outcome(subject, mapping, topology, plain)
-                results.write(msgspec.json.encode(outcome) + b"\n")
-                results.flush()
+            subjects = request.subjects[at : at + 1] if request.lock else request.subjects
+            runs += [_planned(subject, mapping, batch, plain) for subject in subjects]
+    yield
+    return [_outcome(run, batch, huge=request.huge) for run in runs]
 
 
-def _outcome(
-    subject: Subject, mapping: Mapping, topology: Topology, plain: dict[tuple[str, ...], tuple[int, bytes]]
-) -> Outcome:
+def _planned(subject: Subject, mapping: Mapping, batch: Batch, plain: dict[tuple[str, ...], Path]) -> Planned:
     command = tuple(word.replace("{threads}", str(mapping.threads)) for word in subject.command)
-    map_file = Path(os.environ["GUEST_FOLDER"]) / "map"
-    map_file.unlink(missing_ok=True)
     if command not in plain:
-        plain[command] = _run(command, {**os.environ, "OMP_NUM_THREADS": str(min(mapping.threads, 4))})
-    nodes_file = map_file.with_name("nodes")
-    nodes_file.unlink(missing_ok=True)
-    files = PlacementFiles(map=str(map_file))
-    caller = {**os.environ, "NODES": str(nodes_file)}
-    placement = resolve(mapping, topology)
-    placed = _run(command, preload_environment(caller, placement, str(placement_library()), files))
-    text = map_file.read_text() if map_file.exists() else ""
-    found = parse_map(text)
+        plain[command] = batch.add(command, {"OMP_NUM_THREADS": str(min(mapping.threads, 4))})
+    map_file, nodes = batch.new_file("map"), batch.new_file("nodes")
+    environment = batch.placed(mapping.label, PlacementFiles(map=str(map_file)), {"NODES": str(nodes)})
+    return Planned(subject, mapping, plain[command], batch.add(command, environment), map_file, nodes)
+
+
+def _outcome(run: Planned, batch: Batch, *, huge: bool) -> Outcome:
+    subject, plain, placed = run.subject, _compared(batch.said(run.plain)), _compared(batch.said(run.placed))
+    placement = batch.placement(run.mapping.label)
+    found = parse_map(run.map.read_text() if run.map.exists() else "")
     threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
-    judge = Judge(placement, subject)
+    judge = Judge(placement, subject, huge=huge)
     judged = [judge.count(placed_range) for placed_range in ranges]
-    arrays = reported_arrays(nodes_file)
-    by_itself = Judge(placement, subject, slack=ARRAY_SLACK)
+    arrays = reported_arrays(run.nodes)
+    by_itself = Judge(placement, subject, huge=huge, slack=ARRAY_SLACK)
     reported_right = sum(by_itself.count(array)[1] for array in arrays)
     loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
     return Outcome(
         subject=subject.name,
-        label=mapping.label,
-        same=placed == plain[command],
-        message="" if placed == plain[command] else f"{plain[command]} without, {placed} with",
+        label=run.mapping.label,
+        same=placed == plain,
+        message="" if placed == plain else f"{plain} without, {placed} with",
         threads=tuple(sorted(thread.slot for thread in threads)),
         threads_right=sum(thread.right for thread in threads),
         threads_wrong=sum(thread.wrong for thread in threads),
         pages=sum(pages for pages, _ in judged),
         placed=sum(right for _, right in judged),
         decided=sum(sum(NOWHERE not in (w, n) for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
-        kept=kept_pages(ranges, huge=judge.huge),
+        kept=kept_pages(ranges, huge=huge),
         loads=dict(loads),
         rest=sum(pages for one, (pages, _) in zip(ranges, judged, strict=True) if one.kind == REST),
         huge=sum(len(judge.huge_blocks(one)) for one in ranges),
@@ -173,17 +164,8 @@ def _outcome(
     )
 
 
-def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, bytes]:
-    done = subprocess.run(
-        command,
-        env=environment,
-        capture_output=True,
-        check=False,
-        timeout=RUN_S,
-        close_fds=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, REPORTED.sub(b"", done.stdout) + b"|" + done.stderr
+def _compared(said: Said) -> tuple[int, bytes]:
+    return said.code, REPORTED.sub(b"", said.stdout) + b"|" + said.stderr
 
 
 def reported_arrays(file: Path) -> list[Range]:
@@ -226,7 +208,7 @@ class Judge:
     By so much ``slack`` in pages the range may have other borders than what is judged.
     """
 
-    def __init__(self, placement: Placement, subject: Subject, slack: int = 0) -> None:
+    def __init__(self, placement: Placement, subject: Subject, *, huge: bool, slack: int = 0) -> None:
         self.slack = slack
         self.policy = placement.mapping.page_policy
         self.threads = placement.mapping.threads
@@ -234,7 +216,7 @@ class Judge:
         self.nodes = placement.os_page_nodes
         self.chunks = placement.os_indices(placement.chunks)
         self.subject = subject
-        self.huge = "[always]" in HUGE_SETTING.read_text()
+        self.huge = huge
 
     def count(self, placed: Range) -> tuple[int, int]:
         """Return the pages of a range that anybody touched, and those of them that are where they may be."""
@@ -303,7 +285,3 @@ class Judge:
 
     def _near(self, page: int, total: int, steps: int) -> range:
         return range(max(page - steps, 0), min(page + steps, total - 1) + 1)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,28 +1,25 @@
-"""Runs inside a guest: programs under plans for their regions, and what the kernel says of threads and pages.
+"""Programs under plans for their regions in a guest, and what the kernel says of threads and pages.
 
-    python -m tests.guest.region_plans TWO_PHASES PHASES REGION_TEAMS...
-
-Prints a line of JSON for each program. Gains are made up: times mean nothing there.
+Gains are made up: times mean nothing there.
 """
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.capturing.order import Succession
-from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import resolve
+from numapredict.collect.placing.census import CensusRegion
+from numapredict.collect.placing.placed_pages import read_map
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, observed_placement
+from numapredict.collect.placing.plan_file import Plan, read_plan
+from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.planning import Wish, planned
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
-from tests.guest.end_to_end import leave, load, must
+from tests.guest.batch import Batch
 from tests.region_plans import planned as write_teams
 from tests.region_plans import regions_of
 
@@ -32,118 +29,114 @@ NAMES = ("free", "own", "condition", "asked", "fewer", "outer")
 STEPS = 5
 MOVED_PAGES, PATTERN = 1024, "a1b2n1a3n2b3"
 SPREAD, HALF = "8x4-contiguous-interleave", "8x4-contiguous-interleave@2"
-LOADED = (
-    "numapredict.collect.placing.placed_run",
-    "numapredict.predictor.command_line.cli",
-    "numapredict.predictor.regions.planning",
-)
+Told = Callable[[int, int], Sequence[Succession]]
 
 
-def teams(program: str, folder: Path) -> None:
-    """Run a program with planned teams, and without."""
-    topology = host_topology()
-    base = resolve(parse_label(BASE), topology).pus
-    found = regions_of([program, "1"], folder)
-    names = [name for name in NAMES if name != "condition" or len(found) == len(NAMES) + 1]
-    regions = dict(zip(names, found, strict=False))
-    pus = {name: resolve(parse_label(label), topology).pus for name, label in TEAMS.items()}
-    slots = {regions[name]: tuple(map(base.index, its)) for name, its in pus.items()}
-    write_teams(slots, folder / "plan", BASE, topology)
-    must(["run", "--plan", str(folder / "plan"), "-o", str(folder / "run"), "--", program, str(STEPS)], folder / "out")
-    alone = subprocess.run([program, str(STEPS)], check=True, capture_output=True, text=True)
-    said = (folder / "out").read_text().splitlines()
-    same = said[-1] == alone.stdout.splitlines()[-1]
-    placement = json.loads((folder / "run").read_text())["placement"]
-    say({"base": base, "planned": pus, "said": said, "same": same, "teams": placement["teams"]})
+class Applied(NamedTuple):
+    """What a program says under its plan and without it, and where the kernel had its threads and pages."""
+
+    said: list[str]
+    alone: list[str]
+    placement: ObservedPlacement
+
+    @property
+    def same(self) -> bool:
+        """Return whether it ends by saying the same."""
+        return self.said[-1] == self.alone[-1]
 
 
-def made(
-    command: list[str],
-    longer: Sequence[str],
-    folder: Path,
-    told: Callable[[int, int], Sequence[Succession]] | None = None,
-) -> PlannedApplication:
-    """Write a plan for two regions that want their memory in different places, by the samples of a profile.
+class Run:
+    """A run under a plan that is in a batch, and one of the same program without."""
 
-    How many samples a run takes depends on what the computer does besides: the last word of the command is replaced by
-    ``longer`` ones, until there are enough. ``told`` makes the regions' order of their keys.
+    def __init__(self, batch: Batch, plan: Path, command: list[str]) -> None:
+        """Add both."""
+        self.batch, self.plan, self.map = batch, plan, batch.new_file("map")
+        self.alone = batch.add(command)
+        self.under = batch.add(command, batch.placed(BASE, PlacementFiles(plan=str(plan), map=str(self.map))))
+
+    def applied(self, plan: Plan | None = None) -> Applied:
+        """Return what came of them; both must have ended well."""
+        texts = [self.batch.said(place) for place in (self.under, self.alone)]
+        assert [said.code for said in texts] == [0, 0], texts
+        said, alone = (one.stdout.decode().splitlines() for one in texts)
+        placed = read_map(self.map)
+        assert placed is not None
+        placement = observed_placement(placed, self.batch.placement(BASE), plan or read_plan(self.plan))
+        return Applied(said, alone, placement)
+
+
+class Teams:
+    """A program with planned teams."""
+
+    def __init__(self, program: Path, batch: Batch, folder: Path) -> None:
+        """Write the plan, and add the runs to a batch."""
+        base = batch.placement(BASE).pus
+        found = regions_of([str(program), "1"], folder)
+        names = [name for name in NAMES if name != "condition" or len(found) == len(NAMES) + 1]
+        regions = dict(zip(names, found, strict=False))
+        self.base, self.planned = base, {name: batch.placement(label).pus for name, label in TEAMS.items()}
+        slots = {regions[name]: tuple(map(base.index, its)) for name, its in self.planned.items()}
+        plan = batch.new_file("plan")
+        self.plan = write_teams(slots, plan, BASE, batch.topology)
+        self.run = Run(batch, plan, [str(program), str(STEPS)])
+
+
+class Places:
+    """A program with two regions that want their memory in different places, by the samples of a profile.
+
+    How many samples a run takes depends on what the computer does besides: the guest profiles ``longer`` runs, by the
+    last word of the command, until there are enough. ``told`` makes the regions' order of their keys.
     """
-    topology = host_topology()
-    first, second, *_ = regions_of(command, folder)
-    base = Gain(BASE, 1.0, 1.0, 1.0, 9)
-    gains = {
-        first: (base, Gain(SPREAD, 1.0, 2.0, 2.0, 3), Gain(HALF, 1.0, 0.5, 0.5, 1)),
-        second: (base, Gain(SPREAD, 1.0, 0.5, 0.5, 1), Gain(HALF, 1.0, 2.0, 2.0, 3)),
-    }
-    regions = tuple(
-        ReplayedRegion("", each.path, each.offset, 300, 1.0, 0.5, 8, gains=its) for each, its in gains.items()
-    )
-    answer = ReplayedRegions(tuple(command), topology.name, BASE, 0, None, 3.0, 1.0, 2.0, regions)
-    keys = {(each.path, each.offset): each.key for each in gains}
-    order = () if told is None else told(first.key, second.key)
-    wish = Wish(folder / "pages", folder / "profile")
-    for last in longer:
-        words = [*command[:-1], last]
-        must(["run", "--mapping", BASE, "--profile", str(wish.profile), "--", *words], folder / "long")
-        plan, notes, _ = planned(answer, wish, command[0], keys, topology, order)
-        if plan is not None and not notes:
-            return plan
-    raise SystemExit(str(notes))
 
+    def __init__(
+        self, command: list[str], longer: Sequence[str], batch: Batch, folder: Path, told: Told | None = None
+    ) -> None:
+        """Add the runs to a batch; the last ones are under the plan that `plan` makes meanwhile."""
+        self.command, self.batch, self.told = command, batch, told
+        self.plan_file = batch.new_file("plan")
+        self.tries = []
+        self.regions = regions_of(command, folder)[:2]
+        for last in longer:
+            profile, done, judged = (batch.new_file(name) for name in ("profile", "done", "judged"))
+            self.tries.append((profile, done, judged))
+            batch.line(f"if [ ! -e {self.plan_file} ]; then")
+            batch.add([*command[:-1], last], batch.placed(BASE, PlacementFiles(profile=str(profile))))
+            batch.line(f": >{done}")
+            batch.wait(judged)
+            batch.line("fi")
+        self.run = Run(batch, self.plan_file, command)
 
-def applied(plan: Path, command: list[str], folder: Path) -> tuple[bool, Any]:
-    """Run a program under a plan; return whether it says last what it says without, and the placement."""
-    must(["run", "--plan", str(plan), "-o", str(folder / "run"), "--", *command], folder / "out")
-    alone = subprocess.run(command, check=True, capture_output=True, text=True)
-    same = (folder / "out").read_text().splitlines()[-1] == alone.stdout.splitlines()[-1]
-    return same, json.loads((folder / "run").read_text())["placement"]
+    def plan(self) -> PlannedApplication:
+        """Make the plan while the guest runs."""
+        for profile, done, judged in self.tries:
+            while not done.exists():
+                time.sleep(0.2)
+            plan, notes = self._planned(profile)
+            if plan is None or notes:
+                self.plan_file.unlink(missing_ok=True)
+            judged.touch()
+            if plan is not None and not notes:
+                return plan
+        raise AssertionError(notes)
 
-
-def moves(program: str, folder: Path) -> None:
-    """Move an array between two phases of a program."""
-
-    def in_phases(first: int, second: int) -> tuple[Succession, ...]:
-        return Succession(first, (), 300), Succession(second, (first,), 1), Succession(second, (), 299)
-
-    command = [program, str(MOVED_PAGES), PATTERN]
-    plan = made(command, [n * "a20b20" for n in (5, 15, 50)], folder, in_phases)
-    same, placement = applied(folder / "pages", command, folder)
-    say(
-        {
-            "places": [[place.like for place in move.places] for move in plan.moves],
-            "same": same,
-            "said": (folder / "out").read_text().splitlines(),
-            "moves": placement["moves"],
-            "pages": placement["pages"],
+    def _planned(self, profile: Path) -> tuple[PlannedApplication | None, tuple[str, ...]]:
+        first, second = self.regions
+        base = Gain(BASE, 1.0, 1.0, 1.0, 9)
+        gains: Mapping[CensusRegion, tuple[Gain, ...]] = {
+            first: (base, Gain(SPREAD, 1.0, 2.0, 2.0, 3), Gain(HALF, 1.0, 0.5, 0.5, 1)),
+            second: (base, Gain(SPREAD, 1.0, 0.5, 0.5, 1), Gain(HALF, 1.0, 2.0, 2.0, 3)),
         }
-    )
+        regions = tuple(
+            ReplayedRegion("", each.path, each.offset, 300, 1.0, 0.5, 8, gains=its) for each, its in gains.items()
+        )
+        topology = self.batch.topology
+        answer = ReplayedRegions(tuple(self.command), topology.name, BASE, 0, None, 3.0, 1.0, 2.0, regions)
+        keys = {(each.path, each.offset): each.key for each in gains}
+        order = () if self.told is None else self.told(first.key, second.key)
+        made = planned(answer, Wish(self.plan_file, profile), self.command[0], keys, topology, order)
+        return made.plan, made.notes
 
 
-def pages(program: str, folder: Path) -> None:
-    """Place two arrays differently, by the samples of a profile."""
-    command = [program, "4096", "300"]
-    plan = made(command, ("300", "1000", "3000", "10000"), folder)
-    same, placement = applied(folder / "pages", command, folder)
-    arrays = {array.name: (array.like, array.pages) for array in plan.arrays}
-    say({"mapping": plan.mapping, "arrays": arrays, "same": same, "pages": placement["pages"]})
-
-
-def say(what: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
-    sys.stdout.flush()
-
-
-def main(program: str, *with_teams: str) -> None:
-    load(LOADED)
-    folder = Path(os.environ["GUEST_FOLDER"])
-    if not with_teams:
-        moves(program, folder)
-        return
-    for each in with_teams:
-        teams(each, folder)
-    pages(program, folder)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
-    leave()
+def in_phases(first: int, second: int) -> tuple[Succession, ...]:
+    """Return the order of two regions of which the second one comes after all of the first."""
+    return Succession(first, (), 300), Succession(second, (first,), 1), Succession(second, (), 299)

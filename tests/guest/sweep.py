@@ -5,7 +5,6 @@ Prints one line for each shape and program: how many mappings, and how many page
 
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import msgspec
 
 from numapredict.native.library import codelets_program
-from tests.guest.machine import Guest, python_environment
-from tests.guest.placements import Outcome, Request, Subject
+from tests.guest.batch import Batch, answer_of
+from tests.guest.placements import Outcome, Request, Subject, prepared
 from tests.guest.shape import Shape
 
 SOURCES = Path(__file__).parent / "programs"
@@ -36,6 +34,7 @@ class Errand:
     requests: tuple[Request, ...]
     distances: str = ""
     memory_only: int = 0
+    order: tuple[int, ...] = ()  # of its nodes for hwloc
 
 
 def built_subjects(folder: Path) -> tuple[Subject, ...]:
@@ -98,21 +97,12 @@ def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> li
 
 def _boot(errand: Errand) -> list[list[Outcome]]:
     with tempfile.TemporaryDirectory(prefix="numapredict-sweep-") as name:
-        folder = Path(name)
-        files = [(folder / f"request{n}", folder / f"results{n}") for n in range(len(errand.requests))]
-        for (request_file, _), request in zip(files, errand.requests, strict=True):
-            request_file.write_bytes(msgspec.json.encode(request))
-        words = [str(file) for pair in files for file in pair]
-        command = [sys.executable, "-m", "tests.guest.placements", *words]
-        environment = python_environment()
-        shape = Shape.parse(errand.shape, errand.distances, errand.memory_only)
-        result = Guest(shape, SMALL_PAGES).run(command, folder, environment, SWEEP_S)
-        if result.exit_code != 0:
-            raise RuntimeError(f"{errand.shape}: exit code {result.exit_code}: {result.stderr.decode()[-2000:]}")
-        return [
-            [msgspec.json.decode(line, type=Outcome) for line in results.read_bytes().splitlines()]
-            for _, results in files
-        ]
+        batch = Batch(Shape.parse(errand.shape, errand.distances, errand.memory_only), Path(name), errand.order)
+        answers = [prepared(request, batch) for request in errand.requests]
+        for answer in answers:
+            next(answer)
+        batch.run(SMALL_PAGES, SWEEP_S)
+        return [answer_of(answer) for answer in answers]
 
 
 @click.command()

@@ -6,17 +6,16 @@ srun is not among them: SLURM runs on this computer itself (tests/slurm/test_emi
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.tools.tools import Tool
-from tests.guest.emitted import Outcome, Round, RoundRequest
-from tests.guest.machine import Guest, python_environment
+from tests.guest.batch import Batch, answer_of
+from tests.guest.emitted import Outcome, Round, prepared
+from tests.guest.machine import ENVIRONMENT
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import CLANG, GCC
@@ -29,7 +28,7 @@ pytestmark = [
 ]
 
 RUNNABLE: tuple[Tool, ...] = ("env", "numactl", "hwloc", "likwid")
-SHAPE = Shape.parse("4x4", memory_only_nodes=1)
+SHAPE, ORDER = Shape.parse("4x4", memory_only_nodes=1), (0, 1, 2, 3, 4)
 PAGES = 60  # of each thread: a multiple of the numbers of nodes
 DISPLAY = {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": "affinity %n %A"}
 LABELS = (
@@ -124,12 +123,11 @@ def in_guest(rounds: Sequence[Round], folder: Path) -> list[Outcome]:
     tools.mkdir()
     for tool in TOOLS:
         (tools / tool).symlink_to(str(shutil.which(tool)))
-    variables = {**DISPLAY, "PATH": str(tools)}
-    (folder / "request").write_bytes(msgspec.json.encode(RoundRequest(tuple(rounds), variables)))
-    command = [sys.executable, "-m", "tests.guest.emitted", str(folder / "request"), str(folder / "results")]
-    result = Guest(SHAPE, SMALL_PAGES).run(command, folder, python_environment(), 1200)
-    assert result.exit_code == 0, result.stderr.decode()
-    outcomes = [msgspec.json.decode(line, type=Outcome) for line in (folder / "results").read_bytes().splitlines()]
+    batch = Batch(SHAPE, folder, ORDER)
+    answer = prepared(rounds, ENVIRONMENT | DISPLAY | {"PATH": str(tools)}, batch)
+    next(answer)
+    batch.run(SMALL_PAGES, 1200)
+    outcomes = answer_of(answer)
     assert len(outcomes) == len(rounds)
     assert [(one.text, one.stderr) for one in outcomes if one.code] == []
     return outcomes

@@ -1,6 +1,7 @@
 """The whole way on a computer with several nodes: search, learn, be killed, go on, advise, run as advised, verify."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from numapredict.collect.data.dataset import read_dataset
 from tests.guest.end_to_end import MAPPINGS
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
-from tests.guest.sweep import SMALL_PAGES, built_subjects
+from tests.guest.sweep import SMALL_PAGES, SOURCES, built_subjects
 from tests.openmp import CLANG, GCC
 
 pytestmark = [
@@ -29,7 +30,9 @@ def test_a_search_then_training_killed_and_resumed_then_advice_then_a_verified_r
     folder = tmp_path / "guest"
     folder.mkdir()
     environment = python_environment()
-    command = [sys.executable, "-m", "tests.guest.end_to_end", grid.command[0], static_arrays.command[0]]
+    spread = programs / "spread"
+    subprocess.run([str(GCC), "-g", "-O1", "-fopenmp", "-o", spread, SOURCES / "spread.c", "-lnuma"], check=True)
+    command = [sys.executable, "-m", "tests.guest.end_to_end", grid.command[0], static_arrays.command[0], str(spread)]
     result = Guest(Shape.parse("2x2"), SMALL_PAGES).run(command, folder, environment, 3600)
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
@@ -56,6 +59,15 @@ def test_a_search_then_training_killed_and_resumed_then_advice_then_a_verified_r
         node for tallied in pages["astray"] for node in tallied["elsewhere"]
     }
     assert [len(process["regions"]) > 0 for process in run["processes"]] == [True]
+    check_variables(json.loads((folder / "variables.json").read_text()))
+
+
+def check_variables(answer: dict[str, Any]) -> None:
+    """Check that variables were judged by runs in turn."""
+    assert answer["severity"] == "measured time", answer["notes"]
+    rounds = [one["time"]["rounds"] for one in answer["variables"] if one["time"] is not None]
+    assert rounds  # of a busy computer's few samples, those of one of the two may not do
+    assert set(rounds) == {3}
 
 
 def check_search(answer: dict[str, Any]) -> None:

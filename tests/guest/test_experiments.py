@@ -1,9 +1,7 @@
 """Experiments on a real NUMA kernel: starts, balancing, teams, masks and arrays, with the library and without."""
 
-import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,8 +14,9 @@ from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
-from tests.guest.experiments import CROWD, OWN_MAPPINGS, ArraysRequest, pages_of, read_addresses
-from tests.guest.machine import Guest, python_environment
+from tests.guest import experiments
+from tests.guest.batch import Batch, answer_of
+from tests.guest.experiments import CROWD, OWN_MAPPINGS, ArraysRequest, Prepared, pages_of, read_addresses
 from tests.guest.placements import NOWHERE
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
@@ -82,6 +81,21 @@ def built_by(compiler: str, source: str, folder: Path) -> Path:
     return program
 
 
+def built_to_decline(folder: Path) -> Path:
+    """Build the program of `where`, and beside it one that runs another without huge pages."""
+    subprocess.run([GCC, "-O1", "-o", folder / "declining", SOURCES / "declining.c"], check=True)
+    return built_where(folder)
+
+
+def built_replayed(folder: Path) -> Path:
+    """Build the programs whose regions are replayed, in a folder of their own."""
+    own = folder / "replayed"
+    own.mkdir()
+    for compiler, source in ((GCC, "replayed"), (CLANG, "replayed"), (GCC, "touched")):
+        built_by(compiler, source, own)
+    return own
+
+
 def built_arrays(folder: Path, source: str) -> Path:
     """Build a program that names its arrays, and write the request to run it.
 
@@ -94,7 +108,7 @@ def built_arrays(folder: Path, source: str) -> Path:
             GCC,
             "-O2",
             "-fopenmp",
-            "-DLENGTH=262144L",
+            f"-DLENGTH={LENGTHS[source]}L",
             "-DALIGNMENT=ARRAY_PAGE",
             "-o",
             program,
@@ -107,23 +121,22 @@ def built_arrays(folder: Path, source: str) -> Path:
     return request
 
 
+LENGTHS = {"grid.c": 1 << 18, "static_arrays.c": 1 << 17}
 ARRAYS = {"grid.c": AGREEMENT, "static_arrays.c": AGREEMENT_OF_STATIC}
-EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
-    "early": ("early", built_early),
-    "starts": ("starts", built_where),
-    "crowded": ("crowded", lambda folder: built("crowded.c", folder, GCC)),
-    "masks": ("masks", lambda folder: built("affinity.c", folder, GCC)),
-    **{f"teams {compiler}": ("teams", partial(built_by, compiler, "nested")) for compiler in (GCC, CLANG)},
-    **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
-    **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
-    **{f"replays {compiler}": ("replays", partial(built_by, compiler, "replayed")) for compiler in (GCC, CLANG)},
-    "touched": ("replays", partial(built_by, GCC, "touched")),
-    "variables": ("variables", partial(built_by, GCC, "spread")),
-    "timed": ("timed", partial(built_by, GCC, "spread")),
+EXPERIMENTS: dict[str, tuple[Callable[[Path, Batch], Prepared[Any]], Callable[[Path], Path]]] = {
+    "early": (experiments.early, built_early),
+    "starts": (experiments.starts, built_where),
+    "crowded": (experiments.crowded, lambda folder: built("crowded.c", folder, GCC)),
+    "masks": (experiments.masks, lambda folder: built("affinity.c", folder, GCC)),
+    **{f"teams {compiler}": (experiments.teams, partial(built_by, compiler, "nested")) for compiler in (GCC, CLANG)},
+    **{f"shares {compiler}": (experiments.shares, partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
+    **{f"arrays {source}": (experiments.arrays, partial(built_arrays, source=source)) for source in ARRAYS},
+    "replays": (experiments.replays, built_replayed),
+    "variables": (experiments.variables, partial(built_by, GCC, "spread")),
     # These change a setting of the kernel while they run, and come last.
-    "declined": ("declined", built_where),
-    "userfaults": ("userfaults", lambda folder: built("userfaults.c", folder, GCC)),
-    "balancing": ("balancing", built_where),
+    "declined": (experiments.declined, built_to_decline),
+    "userfaults": (experiments.userfaults, lambda folder: built("userfaults.c", folder, GCC)),
+    "balancing": (experiments.balancing, built_where),
 }
 
 
@@ -135,14 +148,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(folder: Path) -> dict[str, Any]:
     """What the experiments found in one guest: a boot takes longer than most of them."""
-    asked = [(experiment, build(folder)) for experiment, build in EXPERIMENTS.values()]
-    words = [str(word) for pair in asked for word in pair]
-    command = [sys.executable, "-m", "tests.guest.experiments", *words]
-    result = Guest(Shape.parse("4x4"), SMALL_PAGES).run(command, folder, python_environment(), 1800)
-    assert result.exit_code == 0, result.stderr.decode()
-    found: list[Any] = json.loads(result.stdout)
-    assert [answer for answer in found if isinstance(answer, str)] == []  # what Python said where one failed
-    return dict(zip(EXPERIMENTS, found, strict=True))
+    written = folder / "guest"
+    written.mkdir()
+    batch = Batch(Shape.parse("4x4"), written)
+    prepared = {name: experiment(build(folder), batch) for name, (experiment, build) in EXPERIMENTS.items()}
+    for one in prepared.values():
+        next(one)
+    batch.run(SMALL_PAGES, 1800)
+    return {name: answer_of(one) for name, one in prepared.items()}
 
 
 def test_pages_that_were_there_before_the_library_are_placed_too(answers: dict[str, Any]) -> None:
@@ -200,7 +213,7 @@ def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) ->
 
 
 ENDINGS = {
-    "replays": {
+    "replayed": {
         "4x4-contiguous-first-touch": "",
         "4x4-contiguous-interleave": "it ended by SIGSEGV",
         "4x1-contiguous-remote": "it ended by SIGILL",
@@ -217,16 +230,16 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(
-    ("experiment", "least", "output"),
-    [(f"replays {GCC}", 1024, "9"), (f"replays {CLANG}", 1024, "9"), ("touched", 768, "9 9")],
+    ("program", "least", "output"),
+    [("replayed-gcc", 1024, "9"), ("replayed-clang", 1024, "9"), ("touched-gcc", 768, "9 9")],
 )
 def test_replays_have_their_pages_where_their_mapping_wants_them(
-    answers: dict[str, Any], experiment: str, least: int, output: str
+    answers: dict[str, Any], program: str, least: int, output: str
 ) -> None:
     """By the kernel's answer to the program, in the replay: it crashes in another way for each place of its pages."""
-    found = answers[experiment]
+    found = answers["replays"][program]
     problems = {label: problem for label, (problem, *_) in found.items()}
-    assert problems == ENDINGS[experiment.split(maxsplit=1)[0]]
+    assert problems == ENDINGS[program.partition("-")[0]]
     for _, pages, astray, said in found.values():
         assert pages > least
         assert astray <= 0.01 * pages  # such as stacks, which the fork itself has written to
@@ -247,13 +260,6 @@ def test_pages_of_variables_are_where_the_kernel_says(answers: dict[str, Any]) -
     assert heaped["remote"] == pytest.approx(0.75, abs=0.25)
     assert max(spread["by_node"]) < 0.4 * sum(spread["by_node"])
     assert spread["remote"] == pytest.approx(0.75, abs=0.1)
-
-
-def test_variables_are_timed_by_runs_in_turn(answers: dict[str, Any]) -> None:
-    found = answers["timed"]
-    assert found["severity"] == "measured time", found["notes"]
-    assert found["rounds"]  # of a busy computer's few samples, those of one of the two may not do
-    assert set(found["rounds"].values()) == {3}
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])

@@ -2,11 +2,18 @@
 
 import re
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from tests.guest.machine import Guest, python_environment
+from numapredict.collect.placing.placed_pages import read_map
+from numapredict.collect.placing.placed_run_record import observed_placement
+from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.tools.emission import emit
+from numapredict.collect.placing.tools.tools import Tool
+from numapredict.collect.program import program_of
+from tests.guest.batch import Batch
+from tests.guest.machine import ENVIRONMENT
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import GCC
@@ -21,25 +28,30 @@ CORES = {  # of each thread, in their order: its node and the node's core
     "4x2-scatter-interleave-smt2": [(0, 0), (1, 0), (0, 0), (1, 0)],
     "3x1-contiguous-bind-smt2": [(0, 0), (0, 0), (0, 1)],
 }
-WAYS = dict.fromkeys(CORES, ("library", "env")) | {next(iter(CORES)): ("library", "env", "numactl", "hwloc")}
-NODES = "for cpu in /sys/devices/system/node/node*/cpu[0-9]*; do echo $cpu; done; "
+ALL: tuple[Tool, ...] = ("env", "numactl", "hwloc")
+TOOLS: dict[str, tuple[Tool, ...]] = dict.fromkeys(CORES, ALL[:1]) | {next(iter(CORES)): ALL}
 
 
-def test_threads_of_one_core_are_siblings_for_the_kernel(tmp_path_factory: pytest.TempPathFactory) -> None:
-    program = tmp_path_factory.mktemp("programs") / "siblings"
+def test_threads_of_one_core_are_siblings_for_the_kernel(tmp_path: Path) -> None:
+    program = str(tmp_path / "siblings")
     subprocess.run([GCC, "-O2", "-fopenmp", "-o", program, SOURCES / "siblings.c"], check=True)
-    asked = " ".join(f"{label} {','.join(ways)}" for label, ways in WAYS.items())
-    words = f"{NODES} exec {sys.executable} -m tests.guest.siblings {program} {asked}"
-    guest = Guest(Shape.parse("2x2", smt=2), SMALL_PAGES)
-    result = guest.run(["bash", "-c", words], tmp_path_factory.mktemp("guest"), python_environment(), 900)
-    said, errors = result.stdout.decode(), result.stderr.decode()
-    assert result.exit_code == 0, said + errors
-    node_of = {int(pu): int(node) for node, pu in re.findall(r"/node(\d+)/cpu(\d+)$", said, re.MULTILINE)}
+    folder = tmp_path / "guest"
+    folder.mkdir()
+    batch = Batch(Shape.parse("2x2", smt=2), folder)
+    ran, maps = dict[tuple[str, str], Path](), dict[str, Path]()
+    for label, tools in TOOLS.items():
+        maps[label] = batch.new_file("map")
+        ran[label, "library"] = batch.add([program], batch.placed(label, PlacementFiles(map=str(maps[label]))))
+        for tool in tools:
+            emission = emit(tool, batch.placement(label), program_of([program]), ENVIRONMENT)
+            ran[label, tool] = batch.add(["sh", "-c", emission.text])
+    batch.run(SMALL_PAGES, 900)
+    node_of = {pu: node.os_index for node in batch.topology.nodes for core in node.cores for pu in core.pus}
     assert len(node_of) == 8
-    _, *sections = re.split(r"^(\S+) (library|env|numactl|hwloc)$", said, flags=re.MULTILINE)
-    ran = {(sections[at], sections[at + 1]): sections[at + 2] for at in range(0, len(sections), 3)}
-    assert list(ran) == [(label, way) for label, ways in WAYS.items() for way in ways]
-    for (label, way), lines in ran.items():
+    for (label, way), place in ran.items():
+        said = batch.said(place)
+        assert said.code == 0, (label, way, said)
+        lines = said.stdout.decode()
         threads = [(int(pu), core) for _, pu, core in sorted(re.findall(r"^(\d+) (\d+) (\S+)$", lines, re.MULTILINE))]
         assert len({pu for pu, _ in threads}) == len(threads) == len(CORES[label]), (label, way, lines)
         numbers: dict[int, list[str]] = {0: [], 1: []}  # of each node's cores, in the order of their use
@@ -50,4 +62,7 @@ def test_threads_of_one_core_are_siblings_for_the_kernel(tmp_path_factory: pytes
             found.append((node_of[pu], known.index(core)))
         assert found == CORES[label], (label, way, lines)
     for label, cores in CORES.items():
-        assert f"{len(cores)} of {len(cores)} threads were bound to their PU at each check" in errors, label
+        placed = read_map(maps[label])
+        assert placed is not None
+        bound = observed_placement(placed, batch.placement(label)).threads
+        assert bound.right == bound.looked_at == len(cores), label
