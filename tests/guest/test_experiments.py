@@ -108,7 +108,7 @@ def built_arrays(folder: Path, source: str) -> Path:
             GCC,
             "-O2",
             "-fopenmp",
-            f"-DLENGTH={LENGTHS[source]}L",
+            "-DLENGTH=262144L",
             "-DALIGNMENT=ARRAY_PAGE",
             "-o",
             program,
@@ -121,7 +121,6 @@ def built_arrays(folder: Path, source: str) -> Path:
     return request
 
 
-LENGTHS = {"grid.c": 1 << 18, "static_arrays.c": 1 << 17}
 ARRAYS = {"grid.c": AGREEMENT, "static_arrays.c": AGREEMENT_OF_STATIC}
 EXPERIMENTS: dict[str, tuple[Callable[[Path, Batch], Prepared[Any]], Callable[[Path], Path]]] = {
     "early": (experiments.early, built_early),

@@ -90,7 +90,7 @@ def test_an_ended_run_counts_as_off_only_where_known_programs_were_faster() -> N
 
 
 def test_nine_of_ten_programs_of_a_known_kind_come_out_within() -> None:
-    known, held = kinds(1000), np.random.default_rng(2).normal([0, 0.5, 1.0, -1.0], 0.3, (200, 4))
+    known, held = kinds(250), np.random.default_rng(2).normal([0, 0.5, 1.0, -1.0], 0.3, (200, 4))
     within = []
     for gains in held:
         found = expected_run(known, [0], [0.0], (), 2)
