@@ -42,6 +42,12 @@ class Gain(msgspec.Struct, frozen=True):
         """Return whether it gained in every round, and in as many as a winner has to."""
         return self.rounds > CONFIRMING and self.lowest is not None and self.lowest > 1
 
+    @property
+    def believed(self) -> float:
+        """Return the speedup that is counted on: a gain that did not come in every round is none."""
+        speedup = self.speedup or 1.0
+        return speedup if speedup <= 1 or self.is_sure else 1.0
+
 
 def is_like(one_s: float, other_s: float) -> bool:
     """Return whether two times may be those of instances of one class of durations; False where one is not a number."""

@@ -19,7 +19,7 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
 
-FIRST_LINE = "numaplace-plan 3"
+FIRST_LINE, LAST_LINE = "numaplace-plan 3", "end"
 _MOST_LINES, _LONGEST_LINE = 1 << 20, 1 << 14
 _CHUNK_BYTES = 1 << 20
 _MOST_PLACES, _MOST_NODES, _MOST_NUMBER = 4096, 1024, 2**32 - 1
@@ -123,6 +123,7 @@ def read_plan(path: Path) -> Plan:
                 (mapping,) = rest
             elif word == "module":
                 modules.append((os.fsdecode(unquote_to_bytes(rest[1])), rest[0]))
+                _require("\0" not in modules[-1][0])
             elif word == "region":
                 key, first, offset, module = _numbers(word, rest)
                 _require(first <= _MOST_NUMBER)
@@ -246,9 +247,9 @@ def _lines_of(path: Path) -> Iterator[str]:
         raise InvalidInputError(
             f"{path} is no plan; name a file that `numapredict regions --plan` or `numapredict variables --plan` wrote"
         )
-    if found and not found[-1].endswith(b"\n"):
-        raise InvalidInputError(f"{path} is no whole plan: its last line is cut; make it again")
-    return (line.decode("ascii", errors="replace").rstrip("\n") for line in found)
+    if not found or found[-1] != f"{LAST_LINE}\n".encode():
+        raise InvalidInputError(f"{path} is no whole plan: its end is missing; make it again")
+    return (line.decode("ascii", errors="replace").rstrip("\n") for line in found[:-1])
 
 
 def _lines(plan: Plan) -> Iterator[str]:
@@ -271,6 +272,7 @@ def _lines(plan: Plan) -> Iterator[str]:
                 yield f"place {place}"
             for first, count, node in runs:
                 yield f"run {first} {count} {node}"
+    yield LAST_LINE
 
 
 def _rows(slots: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:

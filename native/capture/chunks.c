@@ -6,6 +6,7 @@
 #include "memory/ranges.h"
 #include "memory/statics.h"
 #include "process/loaded_module.h"
+#include "process/next_call.h"
 #include "process/thread_slot.h"
 #include "protection/protection.h"
 
@@ -22,6 +23,7 @@ bool protection_wanted(void) { return false; }
 
 void chunks_prepare(void) {
     loaded_modules_look();
+    next_calls_find();
     huge_prepare();
     heap_prepare();
     pthread_atfork(NULL, NULL, ranges_after_fork);

@@ -88,16 +88,22 @@ static bool by_page(const struct job *job) {
     return job->copies == COPIES_KEEP || job->copies == COPIES_DATASET || copies_follow_touches(job);
 }
 
+/* Where each page of some is wanted, of those that are there; else negative. */
+static void want(uintptr_t start, size_t pages, const struct job *job, int *node) {
+    look(start, pages, node);
+    for (size_t n = 0; job->copies == COPIES_DATASET && n < pages; n++)
+        if (node[n] >= 0)
+            (void)chunks_node(job, start + n * PAGE, &node[n]); /* what is no array stays */
+}
+
 static void copy_part(uintptr_t start, size_t pages, const struct job *job, struct outcome *outcome,
                       int *preferred) {
     const bool single = by_page(job);
     int wanted[TOGETHER], after[TOGETHER];
-    look(start, pages, wanted);
+    want(start, pages, job, wanted);
     for (size_t n = 0; n < pages; n++) {
         if (wanted[n] < 0)
             continue;
-        if (job->copies == COPIES_DATASET)
-            (void)chunks_node(job, start + n * PAGE, &wanted[n]); /* what is no array stays */
         if (single && wanted[n] != *preferred)
             prefer(*preferred = wanted[n]);
         write_to(start + n * PAGE);
@@ -124,13 +130,18 @@ void copies_join(uintptr_t start, uintptr_t end) {
 
 /* Read past the mapping, for pages beyond a file's end would raise a signal; what cannot be read stays zero.
  */
-static bool make_private(const struct mapping *m) {
+static bool make_private(const struct mapping *m, const struct job *job, int *preferred) {
     const size_t bytes = m->end - m->start;
     char *copy =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
         return false;
     for (size_t at = 0; at < bytes; at += PAGE) {
+        int node = -1;
+        if (by_page(job))
+            want(m->start + at, 1, job, &node);
+        if (node != *preferred)
+            prefer(*preferred = node);
         char page[PAGE];
         const struct iovec into = {page, PAGE}, from = {(char *)m->start + at, PAGE};
         static const char zeros[PAGE];
@@ -157,7 +168,7 @@ enum outcome_state copies_make(const struct job *job, struct outcome *outcome) {
             continue;
         if (m->device)
             return OUTCOME_DEVICE;
-        if (m->shared && !make_private(m))
+        if (m->shared && !make_private(m, job, &preferred))
             return OUTCOME_MEMORY;
         if (!by_page(job))
             bind_mapping(m, job);

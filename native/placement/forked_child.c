@@ -22,7 +22,7 @@ atomic_bool forked_child_is_new;
 
 static pid_t own_number, parent;
 static atomic_bool had_region; /* in this process, since it was forked */
-static struct next_call next_exit = {"_exit", NULL};
+static AMONG_NEXT_CALLS struct next_call next_exit = NEXT_CALL(_exit);
 
 /* Inside a signal handler or after a vfork the loader cannot be called. */
 __attribute__((constructor)) static void find_exit(void) { next_call(&next_exit, NULL); }

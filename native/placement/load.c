@@ -231,6 +231,7 @@ __attribute__((constructor)) static void load(void) {
                                                 .barrier = barrier};
     tell_runtime_its_share(s);
     loaded_modules_look();
+    next_calls_find();
     regions_watch(s->work ? &at_work : &hooks);
     const bool parallel = program_is_parallel();
     if (s->report)

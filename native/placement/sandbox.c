@@ -17,7 +17,7 @@
 typedef long (*six)(long, long, long, long, long, long);
 typedef long (*seven)(long, long, long, long, long, long, long);
 
-static struct next_call next_syscall = {"syscall", NULL};
+static AMONG_NEXT_CALLS struct next_call next_syscall = NEXT_CALL(syscall);
 
 /* Inside a signal handler or after a vfork the loader cannot be called. */
 __attribute__((constructor)) static void find_syscall(void) { next_call(&next_syscall, NULL); }
@@ -37,7 +37,7 @@ static void before_seccomp(long operation, long flags, long filter) {
 /* Six arguments in registers, as in guards.c. */
 EXPORT long sandboxed_prctl(long a, long b, long c, long d, long e, long f) __asm__("prctl");
 long sandboxed_prctl(long a, long b, long c, long d, long e, long f) {
-    static struct next_call call = {"prctl", NULL};
+    static AMONG_NEXT_CALLS struct next_call call = NEXT_CALL(prctl);
     const six next = (six)next_call(&call, NULL);
     before_prctl(a, b, c);
     if (!protection_wanted())

@@ -44,6 +44,7 @@ __attribute__((constructor)) static void load(void) {
     mark(MARK_HELLO, 0, 0, 0, 0); /* what follows is not the program's work */
     pthread_atfork(NULL, NULL, ranges_after_fork);
     loaded_modules_look();
+    next_calls_find();
     heap_prepare();
     ranges_watch(range_added, range_removed);
     ranges_wanted = true;

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import Mapping as ThreadsAndPages
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import FACTS, PagePolicy
@@ -180,12 +179,6 @@ def _best(known: _Known, baseline: ThreadsAndPages) -> tuple[_Answer | None, tup
     return best, one
 
 
-def believed(gain: Gain) -> float:
-    """Return the speedup that is counted on: gains that did not come in every round are none."""
-    speedup = gain.speedup or 1.0
-    return speedup if speedup <= 1 or gain.is_sure else 1.0
-
-
 def _known(
     regions: Sequence[ReplayedRegion], baseline: str, topology: Topology, facts: TeamFacts, uses: Uses
 ) -> _Known:
@@ -214,7 +207,7 @@ def _ways(region: ReplayedRegion, baseline: str, threads: int, topology: Topolog
         placement = resolve(parse_label(gain.mapping), topology)
         own = region.team == threads
         ways.append(
-            _Way(placement.mapping, placement.pus if own else team, _pages(placement), believed(gain) if ways else 1.0)
+            _Way(placement.mapping, placement.pus if own else team, _pages(placement), gain.believed if ways else 1.0)
         )
     return tuple(ways)
 

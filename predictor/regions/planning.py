@@ -1,5 +1,6 @@
 """Makes the plan of a run whose regions were replayed, and writes it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,11 @@ class _Data(msgspec.Struct, frozen=True):
     arrays: tuple[Found, ...] = ()
     uses: Uses = Uses()
     numbers: Mapping[int, int] = msgspec.field(default_factory=dict)  # the profile's of the answer's regions
+    replayed: Set[int] = frozenset()  # of these
 
     def users(self, array: int) -> list[int]:
-        """Return the regions that use an array, of those of which that is known."""
-        return [region for region, used in self.uses.of.items() if array in used]
+        """Return the replayed regions that use an array, of those of which that is known."""
+        return [region for region, used in self.uses.of.items() if array in used and region in self.replayed]
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def _data(path: Path | None, answer: ReplayedRegions, baseline: Placement) -> _D
     profile = read_profile(path)
     found = found_in(profile, Modules(path.stat().st_mtime, build_ids=profile.build_ids))
     arrays, numbers = placeable(found, profile), numbers_in(profile, answer.regions)
-    return _Data(profile, arrays, uses_of(arrays, found, profile, numbers, baseline), numbers)
+    replayed = frozenset(number for number, region in enumerate(answer.regions) if region.best is not None)
+    return _Data(profile, arrays, uses_of(arrays, found, profile, numbers, baseline), numbers, replayed)
 
 
 def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str, ...]:
@@ -213,7 +216,9 @@ def _plan_like(wanted: tuple[str, Sequence[int]], array: int, data: _Data, base:
     profile, ranges = data.profile, data.arrays[array - 1].ranges
     groups = data.uses.groups
     if groups.owners and _by_touches(label):
-        group = min(frozenset.intersection(*(groups.of[region] for region in regions)))
+        # The plan has these regions in one place, so that one group is common to all.
+        common = Counter(group for region in regions for group in sorted(groups.of[region]))
+        group = common.most_common(1)[0][0]
         profile, ranges = of_regions(profile, ranges, {data.numbers[region] for region in groups.owners[group]})
     return plan_of(profile, there, ranges)
 

@@ -56,6 +56,17 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
 
     @property
     def whole_program(self) -> OneMapping | None:
-        """Return the one mapping that is advised for the whole program; None if none noticeably gains in each round."""
-        best = next((one for one in self.one_mapping if one.lowest > 1), None)
-        return best if best is not None and best.speedup >= LEAST_SPEEDUP else None
+        """Return the one mapping that is advised for the whole program; None if none noticeably gains in each round.
+
+        Nor does what a region gained in one round alone make it so: that may be chance.
+        """
+        found = (one for one in self.one_mapping if one.lowest > 1 and self._sure_speedup(one.mapping) >= LEAST_SPEEDUP)
+        return next(found, None)
+
+    def _sure_speedup(self, mapping: str) -> float:
+        """Return the speedup of all regions under a mapping, of gains only those that were confirmed."""
+        left_s = self.region_time_s
+        for region in self.regions:
+            gain = next((gain for gain in region.gains[1:] if gain.mapping == mapping), None)
+            left_s += region.time_s / gain.believed - region.time_s if gain else 0.0
+        return self.region_time_s / left_s if left_s > 0 else 1.0

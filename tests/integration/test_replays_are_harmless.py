@@ -99,3 +99,34 @@ def test_nor_is_one_in_which_touches_are_observed(words: str, kinds: Path, tmp_p
     assert len(outcomes[OBSERVING[0]]) >= max(len(words.split()) // 2, 1)  # not all have 5% of the time when they begin
     assert {outcome.problem for each in outcomes.values() for outcome in each} == {""}
     assert all(outcome.times_s for each in outcomes.values() for outcome in each)
+
+
+def ended(words: list[str]) -> tuple[int, str]:
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_a_team_may_allocate_while_the_loader_waits_for_it(compiler: str, tmp_path: Path) -> None:
+    """In a C++ program and in one that gets C++ with the library; the first under a profile, too."""
+    library, source = tmp_path / "liblate.so", str(SOURCES / "late_library.cpp")
+    options = (compiler.replace("gcc", "g++").replace("clang", "clang++"), "-O1", "-fopenmp", source)
+    subprocess.run([*options, "-DLIBRARY", "-shared", "-fPIC", "-o", library], check=True)
+    for name, more in (("with", "-Wl,--no-as-needed"), ("without", "-Wl,--as-needed")):
+        program = tmp_path / name
+        subprocess.run([options[0], more, *options[1:], "-o", program], check=True)
+        plain = ended([str(program), str(library)])
+        assert plain[0] == 26
+        done = numapredict("regions", "--seconds", "3", str(program), str(library))
+        assert (done.returncode, done.stdout) == plain
+    done = numapredict("run", "--profile", str(tmp_path / "profile"), "--", str(tmp_path / "with"), str(library))
+    assert (done.returncode, done.stdout) == (26, plain[1])
+
+
+@pytest.mark.parametrize("verb", [["regions", "--seconds", "3"], ["run", "--mapping", "2x1-contiguous-bind", "--"]])
+def test_a_handler_may_map_and_the_kernel_may_refuse_to_move(verb: list[str], tmp_path: Path) -> None:
+    program = tmp_path / "mapper"
+    assert GCC is not None
+    subprocess.run([GCC, "-O1", "-fopenmp", "-o", program, SOURCES / "mapper.c"], check=True)
+    done = numapredict(*verb, str(program))
+    assert (done.returncode, done.stdout) == ended([str(program)]) == (26, "1 Bad address\n")

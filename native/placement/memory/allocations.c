@@ -171,9 +171,9 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
 
 /* Rarely used functions: `next` is NULL where the process's allocator lacks the function. */
 #define ALIGNED(name, parameters, arguments)                                                                 \
+    static AMONG_NEXT_CALLS struct next_call next_##name = NEXT_CALL(name);                                  \
     EXPORT void *name parameters {                                                                           \
-        static struct next_call call = {#name, NULL};                                                        \
-        void *(*next)parameters = (void *(*)parameters)next_call(&call, NULL);                               \
+        void *(*next)parameters = (void *(*)parameters)next_call(&next_##name, NULL);                        \
         if (!next) {                                                                                         \
             errno = ENOMEM;                                                                                  \
             return NULL;                                                                                     \
@@ -186,9 +186,11 @@ ALIGNED(memalign, (size_t alignment, size_t bytes), (alignment, bytes))
 ALIGNED(valloc, (size_t bytes), (bytes))
 ALIGNED(pvalloc, (size_t bytes), (bytes))
 
+static AMONG_NEXT_CALLS struct next_call next_posix_memalign = NEXT_CALL(posix_memalign);
+
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
-    static struct next_call call = {"posix_memalign", NULL};
-    int (*next)(void **, size_t, size_t) = (int (*)(void **, size_t, size_t))next_call(&call, NULL);
+    int (*next)(void **, size_t, size_t) =
+        (int (*)(void **, size_t, size_t))next_call(&next_posix_memalign, NULL);
     if (!next)
         return ENOMEM;
     const int result = next(block, alignment, bytes);

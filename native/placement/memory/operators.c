@@ -19,6 +19,14 @@ static void *large(void *block, size_t bytes, const void *caller) {
     return block;
 }
 
+/* Its calls of malloc are not the program's. */
+static void leave_out(const void *function, _Atomic(const void *) *known) {
+    if (!function || function == *known)
+        return;
+    site_leave_out(function);
+    *known = function;
+}
+
 /* Without a C++ library these can be called only through the address of a weak reference. */
 static void *without_library(size_t bytes, size_t alignment) {
     return alignment > 16 ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
@@ -26,27 +34,27 @@ static void *without_library(size_t bytes, size_t alignment) {
 }
 
 #define NEW(name, alignment, parameters, arguments)                                                          \
+    static struct next_call next_##name = {#name, NULL};                                                     \
+    static _Atomic(const void *) left_out_##name;                                                            \
+    __attribute__((constructor)) static void find_##name(void) {                                             \
+        leave_out(next_call(&next_##name, NULL), &left_out_##name);                                          \
+    }                                                                                                        \
     EXPORT void *name parameters;                                                                            \
     EXPORT void *name parameters {                                                                           \
-        static struct next_call call = {#name, NULL};                                                        \
-        void *(*next)parameters = (void *(*)parameters)next_call(&call, CALLER);                             \
+        void *(*next)parameters = (void *(*)parameters)next_call(&next_##name, CALLER);                      \
         if (!next)                                                                                           \
             return without_library(bytes, alignment);                                                        \
         if (__builtin_expect(bytes < RANGE_BYTES || !ranges_wanted, 1))                                      \
             return next arguments;                                                                           \
-        static _Atomic(const void *) left_out;                                                               \
-        if ((const void *)next != left_out) {                                                                \
-            site_leave_out((const void *)next);                                                              \
-            left_out = (const void *)next;                                                                   \
-        }                                                                                                    \
+        leave_out((const void *)next, &left_out_##name);                                                     \
         return large(next arguments, bytes, CALLER);                                                         \
     }
 
 #define DELETE(name, parameters, arguments)                                                                  \
+    static AMONG_NEXT_CALLS struct next_call next_##name = NEXT_CALL(name);                                  \
     EXPORT void name parameters;                                                                             \
     EXPORT void name parameters {                                                                            \
-        static struct next_call call = {#name, NULL};                                                        \
-        void(*next) parameters = (void(*) parameters)next_call(&call, CALLER);                               \
+        void(*next) parameters = (void(*) parameters)next_call(&next_##name, CALLER);                        \
         if (__builtin_expect(ranges_may_know(block), 0))                                                     \
             ranges_remove(block);                                                                            \
         if (next)                                                                                            \

@@ -1,6 +1,7 @@
 /* ranges.c: adds, identifies and removes ranges. */
 #include "memory/ranges.h"
 
+#include "../regions/export.h"
 #include "memory/sites.h"
 #include "process/next_call.h"
 #include "process/thread_slot.h"
@@ -17,6 +18,8 @@ struct order {
 
 bool ranges_wanted;
 
+static THREAD_LOCAL volatile uint32_t
+    inside; /* calls of this file in this thread that change what is known */
 static struct order orders[ORDERS];
 static _Atomic uint64_t dropped;
 static void (*range_added)(struct range *range), (*range_removed)(struct range *range);
@@ -55,9 +58,11 @@ static bool whole_pages(uintptr_t start, size_t bytes, struct range *range) {
 
 static void add(uintptr_t address, const struct range *range) {
     ranges_remove_overlapping((void *)range->start, range->end - range->start);
+    inside++;
     struct range_entry *entry = table_take();
     if (!entry) {
         dropped++;
+        inside--;
         return;
     }
     struct range *into = &entry->range;
@@ -84,13 +89,16 @@ static void add(uintptr_t address, const struct range *range) {
     range_added(into);
     into->fresh = false;
     become_live(entry);
+    inside--;
 }
 
 static void add_allocation(void *start, size_t bytes, const void *caller, enum range_kind kind, bool fresh) {
     struct range range = {.kind = kind, .slot = slot_of_this_thread(), .fresh = fresh};
     if (bytes < RANGE_BYTES || !whole_pages((uintptr_t)start, bytes, &range))
         return;
+    inside++;
     const struct site *site = site_of(caller);
+    inside--;
     if (site && (site->outside || (kind == RANGE_MAPPED && site->allocator)))
         return;
     if (!site || !next_order(site->hash, range.slot, &range.order)) {
@@ -129,15 +137,17 @@ void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order) {
 }
 
 bool ranges_take(void *start, struct range *was) {
+    inside++;
     struct range_entry *entry = table_claim((uintptr_t)start);
-    if (!entry)
-        return false;
-    if (was)
-        *was = entry->range;
-    range_removed(&entry->range);
-    table_unlink(entry);
-    table_give(entry);
-    return true;
+    if (entry) {
+        if (was)
+            *was = entry->range;
+        range_removed(&entry->range);
+        table_unlink(entry);
+        table_give(entry);
+    }
+    inside--;
+    return entry != NULL;
 }
 
 void ranges_put_back(void *start, const struct range *was) { add((uintptr_t)start, was); }
@@ -197,6 +207,7 @@ struct range *ranges_find(uintptr_t address) {
 }
 
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data) {
+    inside++;
     for (uint32_t i = 0; i < table_used(); i++) {
         uint32_t was = RANGE_LIVE;
         if (!atomic_compare_exchange_strong(&table_entry(i)->state, &was, RANGE_VISITED))
@@ -204,7 +215,10 @@ void ranges_for_each(void (*visit)(struct range *range, void *data), void *data)
         visit(&table_entry(i)->range, data);
         become_live(table_entry(i));
     }
+    inside--;
 }
+
+bool ranges_busy(void) { return inside > 0; }
 
 void ranges_after_fork(void) {
     table_after_fork();

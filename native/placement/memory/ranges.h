@@ -10,10 +10,11 @@
  * ranges_remove for it returns; its entry is not reused while a reader may still look at it. The table never
  * calls the program's allocator, takes no lock of the loader's, and keeps errno.
  *
- * Adding and removing take locks for a few instructions each: as with malloc, a signal handler must not do
- * it. Allocations that the C library, the loader and the OpenMP runtimes make for themselves are left out:
- * they pass them to the kernel by system calls that cannot be intercepted. After dlclose, an address that was
- * a site keeps its name.
+ * Adding and removing take locks for a few instructions each. A signal handler that has interrupted its
+ * thread in the middle of that (ranges_busy) must not do it: what it maps stays unknown. Allocations that the
+ * C library, the loader and the OpenMP runtimes make for themselves are left out: they pass them to the
+ * kernel by system calls that cannot be intercepted. After dlclose, an address that was a site keeps its
+ * name.
  */
 #ifndef NUMAPLACE_RANGES_H
 #define NUMAPLACE_RANGES_H
@@ -25,7 +26,8 @@
  * before its memory is freed. */
 void ranges_watch(void (*added)(struct range *range), void (*removed)(struct range *range));
 
-/* Whether ranges are recorded at all; set once, by load.c, before the program's first instruction. */
+/* Whether ranges are recorded at all: set once, before the program's first instruction, for good in a program
+ * that is placed; a replay's child records no more (../capture/chunks.h). */
 extern bool ranges_wanted __attribute__((visibility("hidden")));
 
 /* Note an allocation of `bytes` at `start`, made by the call that returns to `caller`. Small ones are left
@@ -54,6 +56,8 @@ void ranges_cut(void *start, size_t bytes);
 struct range *ranges_find(uintptr_t address);
 /* Visit all ranges; `visit` must not add or remove any. */
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data);
+/* Whether the calling thread is adding or removing a range. Async-signal-safe. */
+bool ranges_busy(void);
 /* In the child of a fork: locks that another thread held, of this and of what it asks, are free again. */
 void ranges_after_fork(void);
 /* How many allocations did not fit into the table. */

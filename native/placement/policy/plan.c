@@ -266,6 +266,8 @@ static bool read_line(const char **at, uint32_t slots) {
         return add_team(at, slots);
     if (begins(at, "want"))
         return add_want(at);
+    if (strcmp(*at, "end\n") == 0)
+        return skip_line(at);
     return (begins(at, "machine") || begins(at, "mapping") || begins(at, "module")) && skip_line(at);
 }
 

@@ -13,6 +13,7 @@
  *     range KIND SITE SLOT ORDER PAGES
  *     place NUMBER
  *     run FIRST COUNT NODE
+ *     end
  *
  * machine, mapping, module: for the starter alone: whether the plan fits. ID is a build ID, or the hash of
  * the file.
@@ -33,6 +34,8 @@
  *
  * run: pages FIRST to FIRST + COUNT - 1 of that range, in that place, go to this node. Runs are in page order
  * and do not overlap; pages that no run names stay with the fallback of the policy.
+ *
+ * end: nothing follows; the starter refuses a file without it, which was cut.
  *
  * A file that cannot be read gives no plan. After plan_load all functions only read; any thread may call
  * them. History: 1 (first); 2 (machine, mapping, modules and regions); 3 (places and what regions want).

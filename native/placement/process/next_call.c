@@ -84,4 +84,11 @@ void *next_call_resolve(struct next_call *call, const void *caller) {
     return function;
 }
 
+extern struct next_call __start_next_calls[], __stop_next_calls[] __attribute__((visibility("hidden")));
+
+void next_calls_find(void) {
+    for (struct next_call *call = __start_next_calls; call < __stop_next_calls; call++)
+        next_call(call, NULL);
+}
+
 void next_calls_after_fork(void) { atomic_flag_clear(&lock); }

@@ -27,4 +27,13 @@ static inline void *next_call(struct next_call *call, const void *caller) {
     return __builtin_expect(function != NULL, 1) ? function : next_call_resolve(call, caller);
 }
 
+/* One of those that next_calls_find looks for, by the name of the function. */
+#define NEXT_CALL(symbol)                                                                                    \
+    { #symbol, NULL }
+#define AMONG_NEXT_CALLS __attribute__((section("next_calls"), used))
+
+/* Find all that are there, before the program's first instruction: later a thread that waits for the calling
+ * one may hold the loader's lock (dlopen of a library whose constructor starts a team). */
+void next_calls_find(void);
+
 #endif

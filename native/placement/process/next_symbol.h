@@ -6,7 +6,7 @@
 
 #define NEXT(name)                                                                                           \
     ({                                                                                                       \
-        static struct next_call next_##name = {#name, NULL};                                                 \
+        static AMONG_NEXT_CALLS struct next_call next_##name = NEXT_CALL(name);                              \
         (__typeof__(&name))next_call(&next_##name, NULL);                                                    \
     })
 

@@ -20,7 +20,7 @@
 static bool is_in_vdso(clockid_t clock) { return (unsigned)clock < 32 && IN_VDSO >> clock & 1; }
 
 typedef int (*reader)(clockid_t clock, struct timespec *time);
-static struct next_call next_reader = {"clock_gettime", NULL};
+static AMONG_NEXT_CALLS struct next_call next_reader = NEXT_CALL(clock_gettime);
 
 __attribute__((noinline)) static int read_other(clockid_t clock, struct timespec *time, const void *caller) {
     const reader next = (reader)next_call(&next_reader, NULL);

@@ -40,7 +40,7 @@ static long held(six next, long a, long b, long c, long d, long e, long f) {
 #define GUARD_OR(name, otherwise)                                                                            \
     EXPORT long guarded_##name(long a, long b, long c, long d, long e, long f) __asm__(#name);               \
     long guarded_##name(long a, long b, long c, long d, long e, long f) {                                    \
-        static struct next_call call = {#name, NULL};                                                        \
+        static AMONG_NEXT_CALLS struct next_call call = NEXT_CALL(name);                                     \
         const six found = (six)next_call(&call, __builtin_return_address(0));                                \
         const six next = found ? found : (otherwise);                                                        \
         return protection_wanted() ? held(next, a, b, c, d, e, f) : next(a, b, c, d, e, f);                  \

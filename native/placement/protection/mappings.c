@@ -25,6 +25,9 @@
 typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
 typedef void *(*remapper)(void *, size_t, size_t, int, ...);
 
+/* Not in a signal handler that has interrupted this thread in the middle of it. */
+static bool recording(void) { return ranges_wanted && !ranges_busy(); }
+
 /* The program changes a part. The rest of the mapping stays a range, unless pages may be protected: with an
  * inaccessible part it may be a stack with its guard page. */
 static void change(void *start, size_t bytes) {
@@ -42,7 +45,7 @@ static bool looked_after(int protection, int flags) {
 static void *map(struct next_call *call, void *address, size_t bytes, int protection, int flags, int file,
                  off_t offset, const void *caller) {
     const mapper next = (mapper)next_call(call, NULL);
-    if (!ranges_wanted)
+    if (!recording())
         return next(address, bytes, protection, flags, file, offset);
     if (flags & MAP_FIXED)
         change(address, bytes);
@@ -56,28 +59,32 @@ static void *map(struct next_call *call, void *address, size_t bytes, int protec
     return mapped;
 }
 
+static AMONG_NEXT_CALLS struct next_call next_mmap = NEXT_CALL(mmap);
+
 EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-    static struct next_call call = {"mmap", NULL};
-    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+    return map(&next_mmap, address, bytes, protection, flags, file, offset, CALLER);
 }
+
+static AMONG_NEXT_CALLS struct next_call next_mmap64 = NEXT_CALL(mmap64);
 
 EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int file, off64_t offset) {
-    static struct next_call call = {"mmap64", NULL};
-    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+    return map(&next_mmap64, address, bytes, protection, flags, file, offset, CALLER);
 }
 
+static AMONG_NEXT_CALLS struct next_call next_munmap = NEXT_CALL(munmap);
+
 EXPORT int munmap(void *address, size_t bytes) {
-    static struct next_call call = {"munmap", NULL};
-    int (*next)(void *, size_t) = (int (*)(void *, size_t))next_call(&call, NULL);
-    if (ranges_wanted)
+    int (*next)(void *, size_t) = (int (*)(void *, size_t))next_call(&next_munmap, NULL);
+    if (recording())
         ranges_cut(address, bytes);
     return next(address, bytes);
 }
 
+static AMONG_NEXT_CALLS struct next_call next_mprotect = NEXT_CALL(mprotect);
+
 EXPORT int mprotect(void *address, size_t bytes, int protection) {
-    static struct next_call call = {"mprotect", NULL};
-    int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&call, NULL);
-    if (ranges_wanted)
+    int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&next_mprotect, NULL);
+    if (recording())
         change(address, bytes);
     return next(address, bytes, protection);
 }
@@ -110,22 +117,24 @@ static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void
 /* Whether a call was refused because its part of one range is more than one mapping. */
 static bool refused_for_pieces(const struct range *was, const void *address, size_t bytes, int flags) {
     const uintptr_t start = (uintptr_t)address;
-    return errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
+    const bool cut = was->mappings || was->protection; /* by this library: else the program's own pieces */
+    return cut && errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
            bytes <= was->end - start;
 }
 
 /* A range stays a range at its new address. It loses its policy before the move, because the kernel takes
  * only one mapping at a time. */
+static AMONG_NEXT_CALLS struct next_call next_mremap = NEXT_CALL(mremap);
+
 EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
-    static struct next_call call = {"mremap", NULL};
-    const remapper next = (remapper)next_call(&call, NULL);
+    const remapper next = (remapper)next_call(&next_mremap, NULL);
     va_list more;
     va_start(more, flags);
     void *wanted = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
     va_end(more);
     bool known = false;
     struct range was;
-    if (ranges_wanted) {
+    if (recording()) {
         const struct range *range = ranges_find((uintptr_t)address);
         known = range && range->kind == RANGE_MAPPED;
         if (known)

@@ -9,7 +9,7 @@ from numapredict.collect.capturing.order import Succession
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.fixed_teams import TeamFacts
-from numapredict.predictor.regions.application_plan import Uses, believed, plan_of_application
+from numapredict.predictor.regions.application_plan import Uses, plan_of_application
 from numapredict.predictor.regions.chosen_plan import ApplicationPlan
 from numapredict.predictor.regions.page_moves import MOVE_S
 from numapredict.predictor.regions.region_order import OTHER, Order
@@ -99,8 +99,8 @@ def test_a_region_with_its_own_number_of_threads_has_no_team() -> None:
 
 
 def test_unsure_gains_do_not_count() -> None:
-    assert believed(gain(LABELS[0], 2.0, rounds=1)) == 1.0
-    assert believed(gain(LABELS[0], 0.5, rounds=1)) == 0.5
+    assert gain(LABELS[0], 2.0, rounds=1).believed == 1.0
+    assert gain(LABELS[0], 0.5, rounds=1).believed == 0.5
     assert plan(region(6.0, gain("8x2-contiguous-interleave", 2.0, rounds=2))).speedup == 1.0
 
 
@@ -240,7 +240,7 @@ def test_a_plan_is_never_worse_than_the_best_mapping_for_all_and_its_teams_fit(d
     for label in (BASE, *LABELS):  # the rule of ICS'19, worked out here
         if parse_label(label).threads < 8 and any(each.team == 4 and each.gains for each in regions):
             continue
-        gains = [{one.mapping: believed(one) for one in each.gains} for each in regions if each.gains]
+        gains = [{one.mapping: one.believed for one in each.gains} for each in regions if each.gains]
         if all(label in each for each in gains):
             rest_s = sum(each.time_s for each in regions if not each.gains)
             replayed = [each for each in regions if each.gains]
