@@ -113,11 +113,14 @@ def read_plan(path: Path) -> Plan:
     regions: list[tuple[int, int, int, int]] = []
     slots: list[list[int]] = []
     wants: list[list[int]] = []
-    pages = _Pages()
+    pages, ended = _Pages(), False
     for number, line in enumerate(lines, 2):
         word, *rest = line.split(" ")
         try:
-            if word == "machine":
+            _require(not ended)
+            if line == LAST_LINE:
+                ended = True
+            elif word == "machine":
                 fingerprint, machine = rest[0], unquote(rest[1])
             elif word == "mapping":
                 (mapping,) = rest
@@ -143,6 +146,8 @@ def read_plan(path: Path) -> Plan:
             raise InvalidInputError(
                 f"{path}, line {number}: {line[:60]!r} belongs in no plan; make it again"
             ) from error
+    if not ended:
+        raise InvalidInputError(f"{path} is no whole plan: its end is missing; make it again")
     is_whole = all(own or its for own, its in zip(slots, wants, strict=True))
     if not mapping or any(module >= len(modules) for *_, module in regions) or not is_whole:
         raise InvalidInputError(
@@ -247,9 +252,9 @@ def _lines_of(path: Path) -> Iterator[str]:
         raise InvalidInputError(
             f"{path} is no plan; name a file that `numapredict regions --plan` or `numapredict variables --plan` wrote"
         )
-    if not found or found[-1] != f"{LAST_LINE}\n".encode():
-        raise InvalidInputError(f"{path} is no whole plan: its end is missing; make it again")
-    return (line.decode("ascii", errors="replace").rstrip("\n") for line in found[:-1])
+    if found and not found[-1].endswith(b"\n"):
+        raise InvalidInputError(f"{path} is no whole plan: its last line is cut; make it again")
+    return (line.decode("ascii", errors="replace").rstrip("\n") for line in found)
 
 
 def _lines(plan: Plan) -> Iterator[str]:

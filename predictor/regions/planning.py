@@ -188,6 +188,10 @@ def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str,
     missing = sum(number not in data.uses.of for number in replayed)
     if not missing:
         return ()
+    if not data.numbers:
+        return (
+            f"{wish.profile} knows none of the regions: it is of another program, or of another build; make it again",
+        )
     return (
         f"{wish.profile} has too few samples of {missing} of {len(replayed)} regions to tell which arrays they use: "
         "the plan takes them to use all; a profile of a longer run tells more",

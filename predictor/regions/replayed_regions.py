@@ -60,8 +60,10 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
 
         Nor does what a region gained in one round alone make it so: that may be chance.
         """
-        found = (one for one in self.one_mapping if one.lowest > 1 and self._sure_speedup(one.mapping) >= LEAST_SPEEDUP)
-        return next(found, None)
+        for one in self.one_mapping:
+            if one.lowest > 1 and min(one.speedup, self._sure_speedup(one.mapping)) >= LEAST_SPEEDUP:
+                return one
+        return None
 
     def _sure_speedup(self, mapping: str) -> float:
         """Return the speedup of all regions under a mapping, of gains only those that were confirmed."""

@@ -296,7 +296,7 @@ def test_a_profile_of_two_nodes_becomes_a_plan(app: Path, tmp_path: Path) -> Non
     done = placed(*words, "--", "sh", "-c", script, environment=two)
     assert done.returncode == 0
     assert done.stdout.startswith("numaplace-plan 3\nmachine ")
-    assert done.stdout.endswith("range 1 0000000000000001 0 0 8\nrun 0 4 0\nrun 4 4 1\n")
+    assert done.stdout.endswith("range 1 0000000000000001 0 0 8\nrun 0 4 0\nrun 4 4 1\nend\n")
     pages, rescaled = done.stderr.splitlines()
     assert pages.endswith("plan: 8 pages of 1 of 1 ranges, in 2 runs")
     assert "profile is of 4 threads and the mapping has 2" in rescaled

@@ -84,7 +84,9 @@ void *next_call_resolve(struct next_call *call, const void *caller) {
     return function;
 }
 
-extern struct next_call __start_next_calls[], __stop_next_calls[] __attribute__((visibility("hidden")));
+/* Made by the linker, where there are any. */
+extern struct next_call __start_next_calls[] __attribute__((weak, visibility("hidden")));
+extern struct next_call __stop_next_calls[] __attribute__((weak, visibility("hidden")));
 
 void next_calls_find(void) {
     for (struct next_call *call = __start_next_calls; call < __stop_next_calls; call++)

@@ -49,7 +49,7 @@ def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
         "region ffffffffffffffff 0 0 1\nteam 3 1 1\nwant 1\nwant 12\n"
         "region 00000000000000cd 2 10 1\nwant 0\n"
         "range 1 0000000000000001 0 0 12\nrun 0 5 10\nrun 5 7 11\n"
-        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
+        "range 1 0000000000000002 0 0 1\nrun 0 1 11\nend\n"
     )  # fmt: skip
     assert read_plan(tmp_path / "plan") == PLAN  # the pages are the library's
 
@@ -65,7 +65,7 @@ def test_a_range_that_moves_has_its_places(tmp_path: Path) -> None:
     _, _, after = (tmp_path / "plan").read_text().partition("range ")
     assert after == (
         "1 0000000000000001 0 0 2\nplace 3\nrun 0 2 10\nplace 0\nrun 0 1 10\nrun 1 1 11\n"
-        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
+        "range 1 0000000000000002 0 0 1\nrun 0 1 11\nend\n"
     )
     assert read_plan(tmp_path / "plan") == PLAN
 
@@ -85,8 +85,8 @@ def test_slots_come_back_in_their_order(tmp_path_factory: pytest.TempPathFactory
         ("numaplace-plan 1\n", "version 1"),
         ("numaplace-plan 2\n", "version 2"),
         ("numaplace-plan 3\n", "no whole plan"),
-        ("numaplace-plan 3\nmapping a\nregion 1 0 0 0\nteam 0 1 1\n", "no whole plan"),
-        ("numaplace-plan 3\nmapping a\nmodule 1 /a\nregion 1 0 0 0\n", "no whole plan"),
+        ("numaplace-plan 3\nmapping a\nregion 1 0 0 0\nteam 0 1 1\nend\n", "no whole plan: it lacks"),
+        ("numaplace-plan 3\nmapping a\nmodule 1 /a\nregion 1 0 0 0\nend\n", "no whole plan: it lacks"),
         ("numaplace-plan 3\nteam 0 1 1\n", "line 2"),
         ("numaplace-plan 3\nwant 0\n", "line 2"),
         ("numaplace-plan 3\nmapping a\nmodule 1 /a\nregion 1 0 0 0\nwant 0 1\n", "line 5"),
@@ -133,7 +133,7 @@ RANGE = "range 1 00ab 0 0 9\n"
 )
 def test_a_line_for_which_the_library_would_leave_the_plan_alone_is_told(tmp_path: Path, lines: str, bad: int) -> None:
     path = tmp_path / "plan"
-    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{lines}")
+    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{lines}end\n")
     if not bad:
         read_plan(path)
         return
@@ -144,8 +144,21 @@ def test_a_line_for_which_the_library_would_leave_the_plan_alone_is_told(tmp_pat
 
 def test_a_plan_that_was_cut_or_has_teams_of_other_mappings_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "plan"
-    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{RANGE}run 0 9 1")
-    with pytest.raises(InvalidInputError, match="its last line is cut; make it again"):
+    whole = f"numaplace-plan 3\nmapping {LABEL}\n{RANGE}run 0 9 1\nend\n"
+    path.write_text(whole)
+    read_plan(path)
+    for cut in range(len(whole) - 1, len("numaplace-plan 3"), -1):
+        path.write_text(whole[:cut])
+        with pytest.raises(InvalidInputError, match="make it again"):
+            read_plan(path)
+    path.write_text(whole + whole)
+    with pytest.raises(InvalidInputError, match="line 6"):
+        read_plan(path)
+    path.write_text(whole.replace("mapping", "module 1 /pha%00ses\nmapping"))
+    with pytest.raises(InvalidInputError, match="line 2"):
+        read_plan(path)
+    path.write_text(f"numaplace-plan 3\nmapping {LABEL}\n{RANGE}run 0 9 1\n")
+    with pytest.raises(InvalidInputError, match="its end is missing; make it again"):
         read_plan(path)
     for slots in ((8,), (*range(8), 0)):
         plan = replace(PLAN, modules=(), regions=(PlannedRegion(1, "", 0, slots),))
