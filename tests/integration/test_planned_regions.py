@@ -179,8 +179,9 @@ def test_the_profile_of_another_build_is_refused_and_that_of_this_one_needs_no_a
 
 def test_a_damaged_plan_is_refused(phases: Path, tmp_path: Path) -> None:
     made(phases, tmp_path, 4.0)
-    with (tmp_path / "plan").open("a") as plan:
-        plan.write("range 1 00 0 0 4\nrun 0 5 0\n")
+    plan = (tmp_path / "plan").read_text()
+    assert plan.endswith("\nend\n")
+    (tmp_path / "plan").write_text(plan.removesuffix("end\n") + "range 1 00 0 0 4\nrun 0 5 0\nend\n")
     line = refusal(numapredict("run", "--plan", "plan", str(phases), cwd=tmp_path))
     assert "'run 0 5 0' belongs in no plan" in line
 

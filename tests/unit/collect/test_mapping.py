@@ -199,6 +199,7 @@ READERS = {
     "collect/data/table_import.py": "typed",
     "collect/fidelity/bench.py": "a published table",
     "collect/mapping.py": "the grammar",
+    "collect/placing/plan_file.py": "a plan",
     "predictor/advising/last_advice.py": "the last advice",
     "predictor/api/dataset.py": "named from Python",
     "predictor/evaluation/evaluation_options.py": "typed",

@@ -70,7 +70,7 @@ def test_what_all_use_is_interleaved_and_blocks_go_to_their_threads(tmp_path: Pa
         "field": ("with its threads", PAGES),
     }
     assert found.mapping == "4x2-contiguous-first-touch"
-    text = (tmp_path / "plan").read_text()
+    text = (tmp_path / "plan").read_text().removesuffix("end\n")
     field = text[text.index("range 1 0000000000000001") :].split("range", 2)[1].splitlines()[1:]
     assert [line for line in field if line] == ["run 0 32 10", "run 32 32 11"]
     table = text[text.index("range 1 0000000000000000") :].split("range", 2)[1].splitlines()[1:]
