@@ -1,7 +1,7 @@
 """The plan file: for one program under one mapping, the teams of its regions, where its pages go, and when they move.
 
-The contract is native/placement/policy/plan.h; this is its only writer, and reads what decides whether a plan fits. Of
-the rest it checks that the library can read it, which says nothing: it leaves a plan that is damaged alone.
+The contract is native/placement/policy/plan.h; this is its only writer, and reads what decides whether a plan fits. The
+rest it only checks, for the library says nothing of a damaged plan: it runs the program without one.
 """
 
 import hashlib

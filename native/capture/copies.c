@@ -4,7 +4,9 @@
 
 #include "chunks.h"
 #include "mappings.h"
-#include "text_file.h"
+
+#include "memory/huge.h"
+#include "process/system.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -15,12 +17,9 @@
 
 #define PAGE 4096ul
 #define TOGETHER 512ul
-#define HUGE_BYTES (2ul << 20)
 #define MOVE (1u << 1) /* MPOL_MF_MOVE: pages of this process alone */
 #define COLLAPSE 25    /* MADV_COLLAPSE, Linux 6.1 */
 #define WORD_BITS (8 * sizeof(unsigned long))
-
-enum { POLICY_DEFAULT = 0, POLICY_PREFERRED = 1, POLICY_BIND = 2, POLICY_INTERLEAVE = 3 }; /* mempolicy.h */
 
 struct node_mask {
     unsigned long word[MOST_NODES / WORD_BITS];
@@ -118,8 +117,8 @@ static void copy_part(uintptr_t start, size_t pages, const struct job *job, stru
 
 bool copies_are_joined(void) {
     char text[64];
-    return text_file_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text) &&
-           strstr(text, "[always]") != NULL;
+    system_read_text("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    return strstr(text, "[always]") != NULL;
 }
 
 void copies_join(uintptr_t start, uintptr_t end) {

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "memory_left.h"
 
-#include "text_file.h"
+#include "process/system.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ static size_t kb_after(const char *text, const char *word) {
 /* The program's own pages, and those that it shares with other processes: both are copied. */
 static size_t needed_kb(void) {
     char text[4096];
-    if (!text_file_read("/proc/self/status", text, sizeof text))
+    system_read_text("/proc/self/status", text, sizeof text);
+    if (!text[0])
         return 0;
     const size_t own = kb_after(text, "RssAnon:"), shared = kb_after(text, "RssShmem:");
     return (own == SIZE_MAX ? 0 : own) + (shared == SIZE_MAX ? 0 : shared);
@@ -28,7 +29,8 @@ static size_t needed_kb(void) {
 
 static size_t group_left_kb(void) {
     char text[1024], path[1200], number[64];
-    if (!text_file_read("/proc/self/cgroup", text, sizeof text))
+    system_read_text("/proc/self/cgroup", text, sizeof text);
+    if (!text[0])
         return SIZE_MAX;
     char *group = strstr(text, "0::/");
     if (!group)
@@ -36,11 +38,13 @@ static size_t group_left_kb(void) {
     group += 3;
     group[strcspn(group, "\n")] = '\0';
     (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
-    if (!text_file_read(path, number, sizeof number) || strncmp(number, "max", 3) == 0)
+    system_read_text(path, number, sizeof number);
+    if (!number[0] || strncmp(number, "max", 3) == 0)
         return SIZE_MAX;
     const size_t most = strtoul(number, NULL, 10);
     (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
-    if (!text_file_read(path, number, sizeof number))
+    system_read_text(path, number, sizeof number);
+    if (!number[0])
         return SIZE_MAX;
     const size_t used = strtoul(number, NULL, 10);
     return used < most ? (most - used) >> 10 : 0;
@@ -48,7 +52,8 @@ static size_t group_left_kb(void) {
 
 bool memory_left_for_copies(size_t more) {
     char text[1024];
-    if (!text_file_read("/proc/meminfo", text, sizeof text))
+    system_read_text("/proc/meminfo", text, sizeof text);
+    if (!text[0])
         return true;
     const size_t machine = kb_after(text, "MemAvailable:"), group = group_left_kb();
     const size_t left = machine < group ? machine : group, own = needed_kb();

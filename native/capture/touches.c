@@ -5,9 +5,10 @@
 #include "../regions/export.h"
 #include "copies.h"
 #include "mappings.h"
-#include "text_file.h"
 
+#include "memory/huge.h"
 #include "memory/ranges.h"
+#include "process/system.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +20,6 @@
 #include <unistd.h>
 
 #define PAGE 4096ul
-#define HUGE_PAGES 512ul
-#define HUGE_LEAST (4ul << 20) /* from here on whole huge pages, where the kernel makes these by itself */
 #define TOGETHER 512u
 #define MOVE (1u << 1)       /* MPOL_MF_MOVE: pages of this process alone */
 #define MOST_SPARED 8192u    /* threads */
@@ -54,8 +53,8 @@ static uint16_t *noting;
 
 static size_t mappings_allowed(void) {
     char text[32];
-    return text_file_read("/proc/sys/vm/max_map_count", text, sizeof text) ? strtoul(text, NULL, 10)
-                                                                           : USUAL_MAPPINGS;
+    system_read_text("/proc/sys/vm/max_map_count", text, sizeof text);
+    return text[0] ? strtoul(text, NULL, 10) : USUAL_MAPPINGS;
 }
 
 static size_t mappings_there(void) {
@@ -139,7 +138,7 @@ static void cut_into(size_t most) {
     for (size_t n = 0; n < part_count; n++) {
         struct part *part = &parts[n];
         const size_t pages = (part->end - part->start) / PAGE;
-        part->block = huge && part->end - part->start >= HUGE_LEAST ? HUGE_PAGES : 1;
+        part->block = huge && part->end - part->start >= HUGE_RANGE_BYTES ? HUGE_BYTES / PAGE : 1;
         while (pages / part->block > most)
             part->block *= 2;
         part->first = block_count;

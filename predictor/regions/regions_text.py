@@ -44,9 +44,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         "their gains are those of the instance that was replayed"
     )
     for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
-        yield from textwrap.wrap(
-            f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
+        yield from _wrapped(f"- {note}", hanging=2)
 
 
 def class_lines(answer: ReplayedRegions) -> Iterator[str]:
@@ -143,17 +141,11 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
     )
     yield f"  {plan_command(plan, answer)}"
     for change in plan_changes(plan):
-        yield from textwrap.wrap(
-            f"- {change.text}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
+        yield from _wrapped(f"- {change.text}", hanging=2)
         for place in change.places:
-            yield from textwrap.wrap(
-                place, _WIDTH, initial_indent="      ", subsequent_indent="        ", break_on_hyphens=False
-            )
+            yield from _wrapped(place, indent=6, hanging=2)
     for note in plan_remarks(plan):
-        yield from textwrap.wrap(
-            f"- {note}", _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
+        yield from _wrapped(f"- {note}", hanging=2)
 
 
 class PlanChange(NamedTuple):
@@ -196,8 +188,10 @@ def _place_in_words(place: PlannedPlace) -> str:
     return f"as under {place.like} {'by the touches of' if by_touches else 'for'} {' and '.join(place.regions)}"
 
 
-def _wrapped(text: str) -> Iterator[str]:
-    yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+def _wrapped(text: str, indent: int = 2, hanging: int = 0) -> Iterator[str]:
+    """Return the lines of a paragraph; all but the first are ``hanging`` columns further in."""
+    first, others = " " * indent, " " * (indent + hanging)
+    yield from textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def _one_mapping(answer: ReplayedRegions) -> Iterator[str]:

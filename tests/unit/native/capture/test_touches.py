@@ -21,7 +21,7 @@ def test_touches_are_noted_and_the_memory_is_open_again(compiler: str | None, tm
     sources, library, program = ROOT / "tests" / "native", tmp_path / "libseen.so", tmp_path / "touches"
     arrays = re.search(r"add_library\(numaarrays OBJECT([^)]*)\)", (placement / "CMakeLists.txt").read_text())
     assert arrays
-    own = [capture / name for name in ("mappings.c", "copies.c", "text_file.c", "chunks.c")]
+    own = [capture / name for name in ("mappings.c", "copies.c", "chunks.c")]
     own += [placement / name for name in ("memory/huge.c", *arrays[1].split())]
     subprocess.run(
         [compiler, *options, "-shared", "-fPIC", "-o", library, sources / "touches_seen.c", *own, "-pthread"],
