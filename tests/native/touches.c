@@ -24,6 +24,7 @@
 
 int touches_seen(const void *address, int instance);
 bool touches_run(enum copies copies, uint16_t node, void (*instance)(void), struct outcome *outcome);
+int chunk_of(const void *page, unsigned chunks);
 
 static char *array, *allocated, *small, *code, *gone, *cell[CELLS];
 static char statics[64 * PAGE];
@@ -87,6 +88,11 @@ static void *run(void *unused) {
         MUST(pthread_create(&earlier[n], NULL, nothing, NULL) == 0);
     for (int n = 0; n < 4; n++)
         MUST(pthread_join(earlier[n], NULL) == 0);
+    for (size_t page = 0; page < PAGES; page++)
+        MUST(chunk_of(array + page * PAGE, 4) == (int)(page * 4 / PAGES));
+    MUST(chunk_of(allocated + 2 * PAGE, 2) == 0 && chunk_of(allocated + 62 * PAGE, 2) == 1);
+    MUST(chunk_of(statics + 2 * PAGE, 2) == 0 && chunk_of(statics + 62 * PAGE, 2) == 1);
+    MUST(chunk_of(small, 4) == -1 && chunk_of(stderr, 4) == -1);
     sigset_t all;
     sigfillset(&all);
     MUST(pthread_sigmask(SIG_BLOCK, &all, NULL) == 0);

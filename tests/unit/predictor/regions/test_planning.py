@@ -1,6 +1,7 @@
 """Where the pages of an array go in a plan: as the regions that decide want them."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from numapredict.collect.placement import resolve
 from numapredict.predictor.regions import planning
 from numapredict.predictor.regions.application_plan import Uses
 from numapredict.predictor.regions.one_mapping import OneMapping
-from numapredict.predictor.regions.planning import _Data, _plan_like
+from numapredict.predictor.regions.planning import Wish, _Data, _few_samples, _plan_like
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.regions.touch_groups import TouchGroups
@@ -52,6 +53,19 @@ def test_the_samples_of_the_regions_that_decide_alone_place_an_array(own: int, m
     for label in (LOCAL, "8x2-contiguous-interleave"):
         _plan_like((label, known.users(1)), 1, known, placement)
     assert asked == [{5 if own == 0 else 7}]  # interleaving asks for no touches
+
+
+def test_a_profile_of_another_program_is_told_from_one_with_few_samples() -> None:
+    region = ReplayedRegion("solve", "/app", 16, 10, 1.0, 0.1, 8, gains=(Gain(BASE, 1.0, 1.0, 1.0, 5),))
+    answer = ReplayedRegions(("app",), "m", BASE, 0, None, 2.0, 1.0, 1.0, (region,))
+    wish, profile = Wish(Path("plan"), Path("a profile")), data({0}).profile
+    for known, said in (
+        (_Data(profile), "it is of another program"),
+        (_Data(profile, numbers={0: 5}), "too few samples of 1 of 1"),
+    ):
+        (note,) = _few_samples(known, answer, wish)
+        assert note.startswith("a profile ")
+        assert said in note
 
 
 @pytest.mark.parametrize(("rounds", "advised"), [(1, False), (3, True)])
