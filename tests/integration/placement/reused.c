@@ -21,7 +21,12 @@ static char *filled(size_t bytes) {
     return block;
 }
 
+static void empty(void) {}
+
 int main(void) {
+#pragma omp parallel
+    empty(); /* the runtime asks for its team's memory now: in a placed part of the heap it would undo that
+                part */
     for (int n = 0; n < 6; n++) /* the heap that was there before the library is left to the kernel */
         filled(SMALL);
     char *large[TURNS];
