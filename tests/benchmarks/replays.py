@@ -1,10 +1,12 @@
 """Replays of regions against whole runs: how exact they are, and how much time they save.
 
 `python -m tests.benchmarks.replays`. Each program, with as many steps as take about --seconds, runs whole with all
-cores, with one, and under `numapredict regions`, three rounds in turn. For a region and a mapping, the replay's
-time over the mean instance of the whole runs is what ICS'19 (sec. 4.4) compares. What the answer goes by is the gain:
-the mean instance of the run itself over the gain that replays tell, against the whole runs under that mapping. The
-acceleration (sec. 4.5) is the time of all whole runs over what the program waited for its replays. Where instances
+cores, with one, under `numapredict regions`, and whole again, five rounds in turn. For a region and a mapping, the
+replay's time over the mean instance of the round's whole runs is what ICS'19 (sec. 4.4) compares; the median over the
+rounds counts. Beside it stands what a perfect replay would be off on this computer: the whole runs after the replays
+over those before. What the answer goes by is the gain: the mean instance of the run itself over the gain that replays
+tell, against the whole runs under that mapping. The acceleration (sec. 4.5) is the time of the whole runs under each
+mapping, one of each, over what the program waited for its replays. Where instances
 differ, the whole runs' mean is taken times what those like the replayed one took over the mean in the run with replays.
 The baseline's replays are told apart: its share of emptied caches is fitted to the run, so its error is that of the
 fit. `--figure FILE` draws the replays' times over the whole runs'.
@@ -13,7 +15,6 @@ On a busy computer add `--processor-time`: threads that wait sleep, and the cloc
 of the program's threads together.
 """
 
-import itertools
 import json
 import math
 import os
@@ -86,7 +87,8 @@ class Pair(NamedTuple):
 class Compared(NamedTuple):
     """A program's pairs; ``whole_s`` is one run under each mapping, ``replays_s`` what all replays took.
 
-    ``repeated_off``: how far the mean instance of a whole run is off that of the one before, by region and mapping.
+    ``repeated_off``: how far the mean instance of the whole runs after the replays is off that of those before, by
+    region and mapping, if there were two in a round.
     """
 
     program: str
@@ -134,17 +136,23 @@ def key_of(region: dict[str, object]) -> str:
 
 
 def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: int, folder: Path) -> Compared:
-    """Run a program whole and with replays, in turn; of all rounds the medians count."""
+    """Run a program whole, with replays, and whole again, in turn; of all rounds the medians count."""
     whole: dict[tuple[str, str], list[float]] = {}
     walls: dict[str, list[float]] = {}
     answers = []
+
+    def run(label: str) -> None:
+        wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
+        walls.setdefault(label, []).append(wall_s)
+        for region, mean_s in means.items():
+            whole.setdefault((region, label), []).append(mean_s)
+
     for _ in range(rounds):
         for label in labels:
-            wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
-            walls.setdefault(label, []).append(wall_s)
-            for region, mean_s in means.items():
-                whole.setdefault((region, label), []).append(mean_s)
+            run(label)
         answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
+        for label in reversed(labels):
+            run(label)
     return matched(name, whole, walls, answers)
 
 
@@ -154,36 +162,55 @@ def matched(
     walls: Mapping[str, Sequence[float]],
     answers: Sequence[ReplayedRegions],
 ) -> Compared:
-    """Return what replays say against the mean instances of whole runs, by region and mapping, and these runs' time."""
+    """Return what replays say against the mean instances of whole runs, by region and mapping, and these runs' time.
+
+    ``whole`` has one or two mean instances a round.
+    """
     found: dict[tuple[str, str], list[Pair]] = {}
     failed = 0
-    for region in (region for answer in answers for region in answer.regions if region.share >= LEAST_SHARE):
-        key = f"{Path(region.module).name}+{region.offset:#x}"
-        failed += not region.gains or region.gains[0].time_s is None
-        for gain in region.gains:
-            times = whole.get((key, gain.mapping))
-            if times and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
-                whole_s = statistics.median(times) * region.instance_s * region.count / region.time_s
-                expected_s = None if gain is region.gains[0] else region.instance_s / gain.speedup
-                pair = Pair(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied)
-                found.setdefault((key, gain.mapping), []).append(pair)
+    for number, answer in enumerate(answers):
+        for region in (region for region in answer.regions if region.share >= LEAST_SHARE):
+            key = f"{Path(region.module).name}+{region.offset:#x}"
+            failed += not region.gains or region.gains[0].time_s is None
+            for gain in region.gains:
+                times = rounds_of(whole.get((key, gain.mapping), ()), len(answers))
+                if number < len(times) and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
+                    whole_s = statistics.fmean(times[number]) * region.instance_s * region.count / region.time_s
+                    expected_s = None if gain is region.gains[0] else region.instance_s / gain.speedup
+                    pair = Pair(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied)
+                    found.setdefault((key, gain.mapping), []).append(pair)
     pairs = tuple(map(median_pair, found.values()))
     replays_s = statistics.median(answer.replay_s for answer in answers)
     whole_s = sum(map(statistics.median, walls.values()))
-    again = (pair for key, times in whole.items() if key in found for pair in itertools.pairwise(times))
-    repeated_off = tuple(abs(later / earlier - 1) for earlier, later in again)
+    twice = [own for key in found if len((own := rounds_of(whole[key], len(answers)))[0]) > 1]
+    repeated_off = tuple(abs(statistics.median(later / earlier for earlier, later in own) - 1) for own in twice)
     return Compared(name, pairs, whole_s, replays_s, round(failed / len(answers)), repeated_off)
 
 
+def rounds_of(times: Sequence[float], rounds: int) -> Sequence[tuple[float, ...]]:
+    """Return the times round by round; a region that some runs lack has fewer rounds."""
+    if len(times) > rounds:
+        return list(zip(times[::2], times[1::2], strict=False))
+    return [(one,) for one in times]
+
+
 def median_pair(pairs: Sequence[Pair]) -> Pair:
-    """Return the medians of a region's pairs under one mapping, a round each."""
-    whole_s, replay_s, warm_s, emptied = (
+    """Return the medians of a region's pairs under one mapping, a round each: of times over the round's whole runs."""
+    whole_s = statistics.median(one.whole_s for one in pairs)
+    replay, warm = (
         statistics.median(each)
-        for each in zip(*((one.whole_s, one.replay_s, one.warm_s, one.emptied) for one in pairs), strict=True)
+        for each in zip(*((one.replay_s / one.whole_s, one.warm_s / one.whole_s) for one in pairs), strict=True)
     )
-    expected = [one.expected_s for one in pairs if one.expected_s is not None]
-    expected_s = statistics.median(expected) if expected else None
-    return Pair(pairs[0].region, pairs[0].mapping, whole_s, replay_s, expected_s, warm_s, emptied)
+    expected = [one.expected_s / one.whole_s for one in pairs if one.expected_s is not None]
+    return Pair(
+        pairs[0].region,
+        pairs[0].mapping,
+        whole_s,
+        replay * whole_s,
+        statistics.median(expected) * whole_s if expected else None,
+        warm * whole_s,
+        statistics.median(one.emptied for one in pairs),
+    )
 
 
 def spread(off: Sequence[float]) -> str:
@@ -209,7 +236,7 @@ def summary(found: Sequence[Compared]) -> str:
     pairs = [pair for one in found for pair in one.pairs]
     others = [pair for pair in pairs if pair.expected_s is not None]
     repeated = [off for one in found for off in one.repeated_off]
-    noise = f"whole runs against those before, {spread(repeated)}\n" if repeated else ""
+    noise = f"whole runs after the replays against those before, {spread(repeated)}\n" if repeated else ""
     return (
         f"{noise}"
         f"replays, {spread([pair.off for pair in pairs])}\n"
@@ -273,8 +300,8 @@ def commands(folder: Path) -> dict[str, Callable[[int], list[str]]]:
 
 
 @click.command()
-@click.option("--rounds", default=3, show_default=True)
-@click.option("--seconds", default=3.0, show_default=True, help="Of a run with all cores.")
+@click.option("--rounds", default=5, show_default=True)
+@click.option("--seconds", default=1.5, show_default=True, help="Of a run with all cores.")
 @click.option("--processor-time", is_flag=True, help="Of all threads together, for a busy computer.")
 @click.option("--every", is_flag=True, help="Print each pair, too.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the replays' times over the whole runs'.")
