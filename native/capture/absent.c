@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #define TOGETHER 512u
-#define MOST_PAGES (1ul << 20) /* that are looked at: 4 GB, which takes 10 ms; copying them takes seconds */
-#define MOST_EXTENTS 4096u
+#define MOST_PAGES (1ul << 24) /* that are looked at: 64 GB, which may be reserved only */
+#define MOST_EXTENTS (1u << 16)
 /* Documentation/admin-guide/mm/pagemap.rst: in memory, or swapped out */
 #define THERE (3ull << 62)
 

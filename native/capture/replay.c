@@ -7,12 +7,14 @@
 #include "chunks.h"
 #include "connection.h"
 #include "copies.h"
-#include "emptying.h"
 #include "memory_left.h"
+#include "repeats.h"
 #include "thread_data.h"
 #include "threads_asleep.h"
 #include "threads_left.h"
 #include "touches.h"
+
+#include "process/system.h"
 
 #include "../regions/export.h"
 #include "../regions/runtime.h"
@@ -36,11 +38,9 @@
 
 #define SHORTEST_PAUSE_NS 50000
 #define LONGEST_PAUSE_NS 2000000
-#define PAGE_BYTES 4096ul
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* on all architectures */
 #endif
-#define ENOUGH 32u /* replays, however short */
 
 static struct outcome *outcome; /* shared with the child */
 static const struct job *current;
@@ -61,12 +61,6 @@ bool replay_prepare(void) {
 }
 
 bool replay_is_child(void) { return is_child; }
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the child ---- */
 
@@ -124,84 +118,6 @@ static void settings_take(void *scope) {
 
 static void again(void) { replayed->again(replayed->given); }
 
-/* Return how long an instance took. */
-static uint64_t timed_ns(void) {
-    absent_give_back();
-    const uint64_t began = now_ns();
-    again();
-    return now_ns() - began;
-}
-
-/* Of an outcome, or of none yet. */
-struct times {
-    uint64_t *wall_ns, *emptied_ns;
-    uint32_t *replays, *emptied;
-};
-
-/* Caches take several short ones to fill: of those that fit into the time of the copies, the last count. */
-static void repeat(const struct times *into) {
-    const uint64_t first = now_ns();
-    for (uint32_t n = 1;; n++) {
-        into->wall_ns[(n - 1) % MOST_REPLAYS] = timed_ns();
-        *into->replays = n < MOST_REPLAYS ? n : MOST_REPLAYS;
-        if (n >= current->replays && (now_ns() - first >= outcome->copy_ns || n >= ENOUGH))
-            return;
-    }
-}
-
-static int by_length(const void *one, const void *other) {
-    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return (a > b) - (a < b);
-}
-
-static uint64_t median_ns(const struct times *times) {
-    uint64_t sorted[MOST_REPLAYS];
-    memcpy(sorted, times->wall_ns, sizeof sorted);
-    qsort(sorted, *times->replays, sizeof *sorted, by_length);
-    return sorted[*times->replays / 2];
-}
-
-static bool may_empty(void) {
-    static bool asked, possible;
-    const unsigned team = outcome->team ? outcome->team : current->threads;
-    if (!asked)
-        possible = current->fill_bytes &&
-                   emptying_prepare(runtime_scope, team, current->fill_bytes, outcome->pages * PAGE_BYTES);
-    asked = true;
-    return possible;
-}
-
-static void repeat_emptied(const struct times *into) {
-    if (median_ns(into) >= current->enough_ns || !may_empty())
-        return;
-    for (uint32_t n = 0; n < current->replays && n < MOST_REPLAYS; n++) {
-        emptying_run();
-        into->emptied_ns[n] = timed_ns();
-        *into->emptied = n + 1;
-    }
-}
-
-/* Then, if it has touched pages that were absent, the same without these: an instance that fails of it, or
- * takes less time, found zeros where it wanted what the one before had left, and says nothing. */
-static void repeat_all(void) {
-    uint64_t wall_ns[MOST_REPLAYS] = {0}, emptied_ns[MOST_REPLAYS] = {0};
-    uint32_t replays = 0, emptied = 0;
-    const struct times told = {outcome->wall_ns, outcome->emptied_ns, &outcome->replays, &outcome->emptied};
-    const struct times absent = {wall_ns, emptied_ns, &replays, &emptied};
-    repeat(&told);
-    repeat_emptied(&told);
-    if (!absent_touched())
-        return;
-    repeat(&absent);
-    if (median_ns(&absent) < median_ns(&told))
-        return;
-    repeat_emptied(&absent);
-    memcpy(outcome->wall_ns, wall_ns, sizeof wall_ns);
-    memcpy(outcome->emptied_ns, emptied_ns, sizeof emptied_ns);
-    outcome->replays = replays;
-    outcome->emptied = emptied;
-}
-
 static void *stand_in(void *unused) {
     (void)unused;
     atexit(ended_early);
@@ -209,10 +125,10 @@ static void *stand_in(void *unused) {
     thread_data_take(0);
     bind_to(current->cpu[0]);
     threads_left_forget(runtime_scope);
-    const uint64_t before = now_ns();
+    const uint64_t before = system_now_ns();
     absent_note();
     const enum outcome_state made = copies_make(current, outcome);
-    outcome->copy_ns = now_ns() - before;
+    outcome->copy_ns = system_now_ns() - before;
     if (made != OUTCOME_DONE)
         end_with(made);
     settings_take(runtime_scope);
@@ -220,11 +136,12 @@ static void *stand_in(void *unused) {
         end_with(OUTCOME_MEMORY);
     if (!allowed_only(outcome))
         end_with(OUTCOME_NONE);
-    outcome->first_ns =
-        timed_ns(); /* fetches what the copies left out, and starts the team: it does not count */
+    const uint64_t first = system_now_ns();
+    again(); /* fetches what the copies left out, and starts the team: it does not count */
+    outcome->first_ns = system_now_ns() - first;
     if (copies_follow_touches(current) && !touches_place(current, again, outcome))
         end_with(OUTCOME_MEMORY);
-    repeat_all();
+    repeats_make(current, again, runtime_scope, outcome);
     end_with(OUTCOME_DONE);
     return unused;
 }
@@ -254,6 +171,7 @@ static void be_child(pid_t parent, int team) {
     pthread_attr_init(&attributes);
     if (pthread_create(&thread, &attributes, stand_in, NULL) != 0)
         end_with(OUTCOME_MEMORY);
+    repeats_end_at_limit();
     for (;;)
         pause();
 }
@@ -305,14 +223,14 @@ static void rest(int ending, struct timespec *nap, uint64_t left_ns) {
 
 /* Waking up to look would disturb the replay, which has this thread's PU. */
 static void await(pid_t child, uint32_t limit_ms) {
-    const uint64_t end = now_ns() + limit_ms * 1000000ull;
+    const uint64_t end = system_now_ns() + limit_ms * 1000000ull;
     const int ending = (int)syscall(SYS_pidfd_open, child, 0u); /* Linux 5.3 */
     struct timespec nap = {.tv_nsec = SHORTEST_PAUSE_NS};
     int status = 0;
     pid_t ended;
     bool killed = false;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        const uint64_t now = now_ns();
+        const uint64_t now = system_now_ns();
         if (!killed && now >= end)
             killed = kill(child, SIGKILL) == 0;
         rest(ending, &nap, now < end ? end - now : LONGEST_PAUSE_NS);
@@ -357,11 +275,11 @@ struct outcome replay(const struct region_call *call, int team, const struct job
     outcome->awake = threads_asleep();
     const pid_t parent = getpid();
     const struct quiet before = quiet_begin();
-    const uint64_t began = now_ns();
+    const uint64_t began = system_now_ns();
     const pid_t child = fork();
     if (child == 0)
         be_child(parent, team);
-    outcome->fork_ns = now_ns() - began;
+    outcome->fork_ns = system_now_ns() - began;
     if (child < 0) {
         outcome->state = OUTCOME_FORK;
         outcome->detail = errno;

@@ -3,13 +3,13 @@
 `python -m tests.benchmarks.replays`. Each program, with as many steps as take about --seconds, runs whole with all
 cores, with one, under `numapredict regions`, and whole again, five rounds in turn. For a region and a mapping, the
 replay's time over the mean instance of the round's whole runs is what ICS'19 (sec. 4.4) compares; the median over the
-rounds counts. Beside it stands what a perfect replay would be off on this computer: the whole runs after the replays
-over those before. What the answer goes by is the gain: the mean instance of the run itself over the gain that replays
-tell, against the whole runs under that mapping. The acceleration (sec. 4.5) is the time of the whole runs under each
-mapping, one of each, over what the program waited for its replays. Where instances
-differ, the whole runs' mean is taken times what those like the replayed one took over the mean in the run with replays.
-The baseline's replays are told apart: its share of emptied caches is fitted to the run, so its error is that of the
-fit. `--figure FILE` draws the replays' times over the whole runs'.
+rounds counts. Beside it stands what this computer is off by itself: the whole runs after the replays over those before.
+What the answer goes by is the gain: the mean instance of the run itself over the gain that replays tell, against the
+whole runs under that mapping. The acceleration (sec. 4.5) is the time of the whole runs under each mapping, one of
+each, over what the program waited for its replays. Where instances differ, the whole runs' mean is taken times what
+those like the replayed one took over the mean in the run with replays. The baseline's replays are told apart: its share
+of emptied caches is fitted to the run, so its error is that of the fit. `--figure FILE` draws the replays' times over
+the whole runs'.
 
 On a busy computer add `--processor-time`: threads that wait sleep, and the clock of an instance is the processor time
 of the program's threads together.
@@ -62,6 +62,10 @@ HEAD = (
     "not replayed",
     "whole runs / replays",
 )
+
+
+Whole = dict[tuple[str, str], dict[int, list[float]]]
+"""By region and mapping, and by round: the mean instance of each whole run that had the region."""
 
 
 class Pair(NamedTuple):
@@ -137,35 +141,27 @@ def key_of(region: dict[str, object]) -> str:
 
 def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: int, folder: Path) -> Compared:
     """Run a program whole, with replays, and whole again, in turn; of all rounds the medians count."""
-    whole: dict[tuple[str, str], list[float]] = {}
+    whole: Whole = {}
     walls: dict[str, list[float]] = {}
     answers = []
-
-    def run(label: str) -> None:
-        wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
-        walls.setdefault(label, []).append(wall_s)
-        for region, mean_s in means.items():
-            whole.setdefault((region, label), []).append(mean_s)
-
-    for _ in range(rounds):
-        for label in labels:
-            run(label)
-        answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
-        for label in reversed(labels):
-            run(label)
+    for number in range(rounds):
+        for label in (*labels, "", *reversed(labels)):
+            if not label:
+                answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
+                continue
+            wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
+            walls.setdefault(label, []).append(wall_s)
+            add_round(whole, label, number, means)
     return matched(name, whole, walls, answers)
 
 
 def matched(
     name: str,
-    whole: Mapping[tuple[str, str], Sequence[float]],
+    whole: Whole,
     walls: Mapping[str, Sequence[float]],
     answers: Sequence[ReplayedRegions],
 ) -> Compared:
-    """Return what replays say against the mean instances of whole runs, by region and mapping, and these runs' time.
-
-    ``whole`` has one or two mean instances a round.
-    """
+    """Return what replays say against the mean instances of whole runs, by region and mapping, and these runs' time."""
     found: dict[tuple[str, str], list[Pair]] = {}
     failed = 0
     for number, answer in enumerate(answers):
@@ -173,25 +169,24 @@ def matched(
             key = f"{Path(region.module).name}+{region.offset:#x}"
             failed += not region.gains or region.gains[0].time_s is None
             for gain in region.gains:
-                times = rounds_of(whole.get((key, gain.mapping), ()), len(answers))
-                if number < len(times) and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
-                    whole_s = statistics.fmean(times[number]) * region.instance_s * region.count / region.time_s
+                times = whole.get((key, gain.mapping), {}).get(number)
+                if times and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
+                    whole_s = statistics.fmean(times) * region.instance_s * region.count / region.time_s
                     expected_s = None if gain is region.gains[0] else region.instance_s / gain.speedup
                     pair = Pair(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied)
                     found.setdefault((key, gain.mapping), []).append(pair)
     pairs = tuple(map(median_pair, found.values()))
     replays_s = statistics.median(answer.replay_s for answer in answers)
     whole_s = sum(map(statistics.median, walls.values()))
-    twice = [own for key in found if len((own := rounds_of(whole[key], len(answers)))[0]) > 1]
-    repeated_off = tuple(abs(statistics.median(later / earlier for earlier, later in own) - 1) for own in twice)
+    twice = [[own for own in whole[key].values() if len(own) > 1] for key in found]
+    repeated_off = tuple(abs(statistics.median(last / first for first, last in own) - 1) for own in twice if own)
     return Compared(name, pairs, whole_s, replays_s, round(failed / len(answers)), repeated_off)
 
 
-def rounds_of(times: Sequence[float], rounds: int) -> Sequence[tuple[float, ...]]:
-    """Return the times round by round; a region that some runs lack has fewer rounds."""
-    if len(times) > rounds:
-        return list(zip(times[::2], times[1::2], strict=False))
-    return [(one,) for one in times]
+def add_round(whole: Whole, label: str, number: int, means: Mapping[str, float]) -> None:
+    """Add what a run under a mapping took for an instance of each of its regions, in the round of this number."""
+    for region, mean_s in means.items():
+        whole.setdefault((region, label), {}).setdefault(number, []).append(mean_s)
 
 
 def median_pair(pairs: Sequence[Pair]) -> Pair:

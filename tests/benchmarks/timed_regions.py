@@ -21,7 +21,7 @@ import msgspec
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from tests.benchmarks.guest_output import Lines, guest_errors
 from tests.benchmarks.programs import compiled
-from tests.benchmarks.replays import HEAD, Compared, instances_s, matched, row, summary
+from tests.benchmarks.replays import HEAD, Compared, Whole, add_round, instances_s, matched, row, summary
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_variables import region_s
 from tests.guest.machine import Guest, python_environment
@@ -50,7 +50,7 @@ class Runs:
     def __init__(self) -> None:
         """Begin with none."""
         self.answers: list[ReplayedRegions] = []
-        self.whole: dict[tuple[str, str], list[float]] = {}
+        self.whole: Whole = {}
         self.walls: dict[str, list[float]] = {}
         self.region_s: dict[str, list[float]] = {}
 
@@ -62,8 +62,7 @@ class Runs:
         wall_s, means = instances_s(written)
         self.walls.setdefault(name, []).append(wall_s)
         self.region_s.setdefault(name, []).append(region_s(written))
-        for region, mean_s in means.items():
-            self.whole.setdefault((region, name), []).append(mean_s)
+        add_round(self.whole, name, len(self.answers) - 1, means)
 
     def compared(self, name: str) -> Compared:
         return matched(name, self.whole, self.walls, self.answers)

@@ -65,6 +65,21 @@ static void marks(void) {
     }
 }
 
+/* And here it never ends. */
+static void endless(void) {
+    for (int t = 0; t < TIMES; t++) {
+        char *block = malloc(BLOCK), *left = NULL;
+#pragma omp parallel
+#pragma omp single
+        {
+            while (left && *(volatile char *)left != 'x')
+                ;
+            left = first_touch(block);
+        }
+        free(block);
+    }
+}
+
 static void pools(void) {
     for (int t = 0; t < TIMES; t++) {
         char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,7 +94,11 @@ int main(int count, char **word) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } shapes[] = {{"temporaries", temporaries}, {"lists", lists}, {"marks", marks}, {"pools", pools}};
+    } shapes[] = {{"temporaries", temporaries},
+                  {"lists", lists},
+                  {"marks", marks},
+                  {"endless", endless},
+                  {"pools", pools}};
     for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++)
         if (count == 2 && strcmp(word[1], shapes[n].name) == 0) {
             shapes[n].run();
