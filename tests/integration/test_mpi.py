@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -80,14 +81,18 @@ def test_ranks_that_each_start_it_have_their_share(job: tuple[tuple[str, ...], s
         assert f"rank {rank}: verify: 1 of 1 threads were bound" in done.stderr
 
 
+def code_of(*words: str) -> int:
+    """Return how a job ends. MPICH's launcher, seldom, ends by SIGPIPE itself where its ranks end at once."""
+    for _ in range(5):
+        code = ran(*words).returncode
+        if code not in {-signal.SIGPIPE, 128 + signal.SIGPIPE}:
+            break
+    return code
+
+
 def test_a_jobs_exit_code_is_kept(job: tuple[tuple[str, ...], str]) -> None:
-    launch, _ = job
-    wanted = ran(*launch, "-n", "2", "sh", "-c", "exit 7").returncode
-    assert (
-        ran(*COMMAND, "run", "--mapping", LABEL, "--", *launch, "-n", "2", "sh", "-c", "exit 7").returncode
-        == wanted
-        == 7
-    )
+    words = (*job[0], "-n", "2", "sh", "-c", "exit 7")
+    assert code_of(*COMMAND, "run", "--mapping", LABEL, "--", *words) == code_of(*words) == 7
 
 
 def test_what_mpirun_is_told_starts_each_rank_in_its_share(job: tuple[tuple[str, ...], str]) -> None:
