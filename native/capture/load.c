@@ -11,11 +11,12 @@
 #include "replay.h"
 #include "thread_data.h"
 
+#include "process/system.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SLOTS 1024
@@ -47,12 +48,6 @@ static uint32_t captures;
 static pid_t owner; /* of the connection */
 static THREAD_LOCAL uint64_t instance_ns;
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static struct seen *seen_of(void *function) {
     size_t at = ((uintptr_t)function >> 4) * 0x9e3779b97f4a7c15ull >> 54;
     for (size_t tried = 0; tried < SLOTS; tried++, at = (at + 1) % SLOTS) {
@@ -71,7 +66,8 @@ static bool is_worth_it(struct seen *s) {
     const unsigned class = durations_wanted(d);
     if (d->count == 0 || s->tries >= TRIES || class == DURATION_CLASSES)
         return false;
-    const uint64_t mean_ns = durations_mean_ns(d, class), elapsed_ns = now_ns() - began_ns - captured_ns;
+    const uint64_t mean_ns = durations_mean_ns(d, class),
+                   elapsed_ns = system_now_ns() - began_ns - captured_ns;
     const uint64_t spent_ns = s->classes ? durations_around_ns(d, class) : d->total_ns;
     if (mean_ns < LEAST_NS || spent_ns < elapsed_ns / LEAST_SHARE)
         return false;
@@ -127,14 +123,14 @@ static void begin(struct region_call *call) {
     if (s)
         order_note(&s->order, call->region->key);
     if (s && call->again && is_worth_it(s) && !atomic_flag_test_and_set(&capturing)) {
-        const uint64_t before = now_ns();
+        const uint64_t before = system_now_ns();
         capture(call, s);
-        captured_ns += now_ns() - before;
+        captured_ns += system_now_ns() - before;
         captures++;
         atomic_flag_clear(&capturing);
     }
     region_clock_begin(call);
-    instance_ns = now_ns();
+    instance_ns = system_now_ns();
 }
 
 static void enter(struct region_call *call, int thread) {
@@ -155,10 +151,10 @@ static void end(struct region_call *call) {
     if (!s)
         return;
     if (!began_ns) /* to start a program and its first team may take longer than its short regions */
-        began_ns = now_ns();
+        began_ns = system_now_ns();
     if (s->after == captures ||
         s->durations.count == 0) /* after a fork the first write to each page is slow */
-        durations_add(&s->durations, now_ns() - instance_ns);
+        durations_add(&s->durations, system_now_ns() - instance_ns);
     else
         durations_skip(&s->durations);
     s->after = captures;

@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "emptying.h"
 
+#include "memory/range.h"
 #include "process/system.h"
 
 #include <errno.h>
@@ -18,13 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE_BYTES 4096ul
 #define ENOUGH 32u /* replays, however short */
 
 static const struct job *job;
 static void (*instance)(void);
-static void *scope; /* of the runtime, for dlsym */
 static struct outcome *outcome;
+static bool can_empty;
 
 /* Return how long an instance took. */
 static uint64_t timed_ns(void) {
@@ -63,18 +63,8 @@ static uint64_t median_ns(const struct times *times) {
     return sorted[*times->replays / 2];
 }
 
-static bool may_empty(void) {
-    static bool asked, possible;
-    const unsigned team = outcome->team ? outcome->team : job->threads;
-    if (!asked)
-        possible =
-            job->fill_bytes && emptying_prepare(scope, team, job->fill_bytes, outcome->pages * PAGE_BYTES);
-    asked = true;
-    return possible;
-}
-
 static void repeat_emptied(const struct times *into) {
-    if (median_ns(into) >= job->enough_ns || !may_empty())
+    if (!can_empty || median_ns(into) >= job->enough_ns)
         return;
     for (uint32_t n = 0; n < job->replays && n < MOST_REPLAYS; n++) {
         emptying_run();
@@ -83,8 +73,8 @@ static void repeat_emptied(const struct times *into) {
     }
 }
 
-/* The instances without pages that were absent may find zeros where they want what the one before has left,
- * and never end: the thread that has nothing else to do ends them then. */
+/* An instance of the second series may wait forever for what the one before has left in these pages: the
+ * thread that has nothing else to do ends the process then. */
 enum { NOT_BEGUN, BEGUN, OVER };
 static _Atomic uint32_t absent_state = NOT_BEGUN;
 static uint64_t absent_limit_ns;
@@ -110,14 +100,15 @@ static void absent_begin(uint64_t limit_ns) {
     syscall(SYS_futex, &absent_state, FUTEX_WAKE_PRIVATE, 1u, NULL, NULL, 0u);
 }
 
-/* Then, if it has touched pages that were absent, the same without these. An instance that fails of it, does
- * not end, or takes far less time says nothing. The first one of all had none of these pages either: so long
- * may these take, and then some. */
-void repeats_make(const struct job *of, void (*run)(void), void *runtime_scope, struct outcome *into) {
+/* If the region has touched pages that were absent, a second series without these replaces the first one,
+ * unless an instance fails without them, does not end, or takes far less time. The time limit goes by the
+ * very first instance, which had to do without them, too. */
+void repeats_make(const struct job *of, void (*run)(void), void *scope, struct outcome *into) {
     job = of;
     instance = run;
-    scope = runtime_scope;
     outcome = into;
+    can_empty = job->fill_bytes && emptying_prepare(scope, outcome->team ? outcome->team : job->threads,
+                                                    job->fill_bytes, outcome->pages * PAGE_BYTES);
     uint64_t wall_ns[MOST_REPLAYS] = {0}, emptied_ns[MOST_REPLAYS] = {0};
     uint32_t replays = 0, emptied = 0;
     const struct times told = {outcome->wall_ns, outcome->emptied_ns, &outcome->replays, &outcome->emptied};

@@ -144,14 +144,18 @@ def compared(name: str, command: Sequence[str], labels: Sequence[str], rounds: i
     whole: Whole = {}
     walls: dict[str, list[float]] = {}
     answers = []
+
+    def run(label: str, number: int) -> None:
+        wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
+        walls.setdefault(label, []).append(wall_s)
+        add_round(whole, label, number, means)
+
     for number in range(rounds):
-        for label in (*labels, "", *reversed(labels)):
-            if not label:
-                answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
-                continue
-            wall_s, means = instances_s(asked(folder, "run", "--mapping", label, "--", *command))
-            walls.setdefault(label, []).append(wall_s)
-            add_round(whole, label, number, means)
+        for label in labels:
+            run(label, number)
+        answers.append(msgspec.convert(asked(folder, "regions", *command), ReplayedRegions))
+        for label in reversed(labels):
+            run(label, number)
     return matched(name, whole, walls, answers)
 
 

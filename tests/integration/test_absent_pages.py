@@ -1,4 +1,4 @@
-"""`numapredict regions` on regions that find pages absent: so they are in each replay, where the region can do so."""
+"""Replays of regions that are the first to touch pages: these are absent again, unless the region needs them kept."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     ("shape", "asleep"),
     [("temporaries", True), ("lists", False), ("marks", True), ("endless", False), ("pools", False)],
 )
-def test_pages_are_absent_in_each_replay_that_can_do_without_them(
+def test_pages_are_absent_in_each_replay_unless_the_region_needs_them(
     shape: str, asleep: bool, program: Path, tmp_path: Path
 ) -> None:
     done = numapredict("regions", "--seconds", "10", "-o", "answer.json", str(program), shape, cwd=tmp_path)
@@ -38,5 +38,5 @@ def test_pages_are_absent_in_each_replay_that_can_do_without_them(
     base = region["gains"][0]
     assert not base["problem"]
     assert len(region["gains"]) > 1  # one that does not end leaves time for others: alone it would have 20 s
-    assert (base["warm_s"] > 0.03) == asleep  # for 60 ms, as in the run: but for marks, where a page is absent
+    assert (base["warm_s"] > 0.03) == asleep  # 60 ms; where a page is absent, but for marks
     assert region["replay_ratio"] == pytest.approx(1, abs=0.5)
