@@ -11,14 +11,14 @@ import numpy as np
 
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription
-from numapredict.collect.modelled.tracing import EMULATOR, TraceBudget, take_census, take_trace
+from numapredict.collect.modelled.tracing import TraceBudget, find_emulator, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from tests.traces import machine_of
 
 SOURCES = Path(__file__).parent / "integration" / "openmp"
 GCC, GXX, GFORTRAN, CLANG = (shutil.which(name) or "" for name in ("gcc", "g++", "gfortran", "clang"))
-CAN_TRACE = bool(GCC and shutil.which(EMULATOR))
+CAN_TRACE = bool(GCC and find_emulator())
 BUDGET = TraceBudget(census_s=30.0, trace_s=60.0)
 MACHINE = machine_of((8, 8))
 

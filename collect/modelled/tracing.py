@@ -137,6 +137,14 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
     return data if ending.timed_out else with_exit_code(data, ending.exit_code)
 
 
+def find_emulator() -> str | None:
+    """Return the path of the emulator that traces, None where there is none.
+
+    One of this Python's environment goes first: `.packaging/install` builds it where the system's has no plugins.
+    """
+    return shutil.which(EMULATOR, path=f"{sys.prefix}/bin") or shutil.which(EMULATOR)
+
+
 def take_trace(
     program: Program,
     threads: int,
@@ -152,10 +160,11 @@ def take_trace(
     """
     counted = counted_variables() if counted is None else counted
     executable = check_program(program)
-    # One of this Python's environment first: people build it where the system's has no plugins.
-    emulator = shutil.which(EMULATOR, path=f"{sys.prefix}/bin") or shutil.which(EMULATOR)
+    emulator = find_emulator()
     if emulator is None:
-        raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
+        raise MissingNativePartError(
+            f"{EMULATOR} is not installed; .packaging/install in numapredict's source folder installs it"
+        )
     with work_folder() as folder:
         file, wanted, failure = folder / "trace", folder / "wanted", folder / "failure"
         wanted.write_text("".join(f"{key} {count}\n" for key, count in budget.instances_of(census).items()))
@@ -206,9 +215,9 @@ def take_trace(
         reason = ending.reason or "it left no trace"
         if _NO_PLUGINS in reason:
             raise MissingNativePartError(
-                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; in "
-                "QEMU's source, run ./configure --target-list=x86_64-linux-user --enable-plugins --enable-capstone && "
-                f"make, and copy build/{EMULATOR} to {sys.prefix}/bin"
+                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; "
+                ".packaging/install in numapredict's source folder builds one that can into .venv/bin (copy it to "
+                f"{sys.prefix}/bin if that is another folder)"
             ) from error
         if _OTHER_INTERFACE in reason:
             raise MissingNativePartError(

@@ -29,7 +29,7 @@ def _reader_minded() -> Iterator[None]:
 class Commands(Group):
     """The commands that the folders of the package register under the entry point group `numapredict.commands`."""
 
-    entries: Callable[[], dict[str, str]] = functools.partial(registered, GROUP)
+    entries: Callable[[], dict[str, str]] = staticmethod(functools.partial(registered, GROUP))
     """Returns the commands' `module:attribute` by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

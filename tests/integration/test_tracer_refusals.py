@@ -97,7 +97,7 @@ def test_what_is_no_program_is_refused(kernels: Path, tmp_path: Path) -> None:
 
 def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(MissingNativePartError, match="qemu-user"):
+    with pytest.raises(MissingNativePartError, match="packaging/install"):
         take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
 
 

@@ -206,18 +206,23 @@ class TestSpack:
 class TestContainer:
     STAGES = re.split(r"^FROM ", (FOLDER / "Containerfile").read_text(), flags=re.MULTILINE)[1:]
 
-    def test_it_has_what_the_readme_installs(self) -> None:
-        readme = (ROOT / "README.md").read_text()
-        said = re.search(r"apt-get install -y --no-install-recommends ([^&]*)&&", readme)
+    def test_it_has_what_a_fresh_debian_12_is_given(self) -> None:
+        script = (FOLDER / "install").read_text()
+        said, also = (
+            re.search(r'^base="(.*)"$', script, re.M),
+            re.search(r'^ *"debian 12"\)\n *base="\$base (.*?)"', script, re.M),
+        )
         assert said
+        assert also
+        packages = {*said[1].split(), *also[1].split()}
         installed = [
             {word for line in re.findall(r"apt-get install -y --no-install-recommends ([^\\\n]*)", stage)
              for word in line.split()}
             for stage in self.STAGES
         ]  # fmt: skip
-        assert set(said[1].split()) <= installed[0] | installed[1]
+        assert packages <= installed[0] | installed[1]
         to_build = {"cmake", "libnuma-dev", "ninja-build", "python3-venv"}
-        assert set(said[1].split()) - to_build <= installed[1], "what runs is in the second stage"
+        assert packages - to_build <= installed[1], "what runs is in the second stage"
 
     def test_what_is_copied_was_made(self) -> None:
         first, second = self.STAGES
