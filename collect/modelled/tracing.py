@@ -4,8 +4,10 @@ Both runs are bounded in time and leave nothing behind when they are interrupted
 early that a program crashes, never ends or has no parallel region.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -19,7 +21,7 @@ from numapredict.collect.modelled.instance_classes import instances_to_trace
 from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
-from numapredict.collect.placing.elf import check_traceable
+from numapredict.collect.placing.elf import check_traceable, starts_another
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
@@ -152,6 +154,7 @@ def take_trace(
     """
     counted = counted_variables() if counted is None else counted
     executable = check_program(program)
+    _check_own_regions(program, executable, census)
     # One of this Python's environment first: people build it where the system's has no plugins.
     emulator = shutil.which(EMULATOR, path=f"{sys.prefix}/bin") or shutil.which(EMULATOR)
     if emulator is None:
@@ -214,6 +217,11 @@ def take_trace(
             raise MissingNativePartError(
                 f"{emulator} has another plugin interface than the tracer; use QEMU 7.2 to 10.0: {reason}"
             ) from error
+        if ending.exit_code == -signal.SIGILL:
+            raise TracingError(
+                f"{program.name} or a library of it has instructions that the emulator lacks, such as AVX-512; build "
+                "it with -march=x86-64-v3 in place of -march=native"
+            ) from error
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "
             f"OMP_NUM_THREADS={threads}?"
@@ -231,6 +239,14 @@ def take_trace(
             f"it ended with {census.exit_code} when it ran here; does it run with OMP_NUM_THREADS={threads}?"
         )
     return with_exit_code(data, ending.exit_code)
+
+
+def _check_own_regions(program: Program, executable: str, census: Census) -> None:
+    """Raise UnrunnableProgramError where the census saw the regions of a program that this one started or became."""
+    own = Path(program.directory or ".") / executable
+    with contextlib.suppress(OSError):  # the census knows no path, or of a file that has gone
+        if census.program and not own.samefile(census.program):
+            raise starts_another(program.name, "starts another program", census.program)
 
 
 def _environment(program: Program, threads: int, counted: Mapping[str, str]) -> dict[str, str]:

@@ -21,9 +21,7 @@ def check_traceable(path: Path) -> None:
     try:
         with path.open("rb") as file:
             if file.read(2) == b"#!":
-                raise UnrunnableProgramError(
-                    f"{path} is a script; a model traces one program: name the program that the script starts"
-                )
+                raise starts_another(str(path), "is a script")
             file.seek(0)
             elf = ELFFile(file)
             machine, kinds = elf["e_machine"], {segment["p_type"] for segment in elf.iter_segments()}
@@ -39,6 +37,12 @@ def check_traceable(path: Path) -> None:
         raise UnrunnableProgramError(
             f"{path} is statically linked, so its OpenMP regions cannot be seen; link it dynamically (without -static)"
         )
+
+
+def starts_another(name: str, what: str, other: str = "") -> UnrunnableProgramError:
+    """Return the error for a program that a model cannot trace, as it only starts another one; ``other`` if known."""
+    known = f", {other}" if other else ""
+    return UnrunnableProgramError(f"{name} {what}; a model traces one program: name the program that it starts{known}")
 
 
 def preload_obstacle(path: Path, library: Path) -> str:
