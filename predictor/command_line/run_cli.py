@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from numapredict.collect.campaign.completion import files
+from numapredict.collect.campaign.completion import files, labels
 from numapredict.collect.placing.tools.tools import OF_RANKS, PRINTED
 from numapredict.collect.terminal.command import Command
 from numapredict.collect.terminal.renamed_option import renamed
@@ -41,6 +41,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     "--mapping",
     "label",
     metavar="LABEL",
+    shell_complete=labels,
     help="Such as 16x2-contiguous-interleave, or close, spread, compact; without it, the last advice for COMMAND.",
 )
 @click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
