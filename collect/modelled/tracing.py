@@ -22,7 +22,7 @@ from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
 from numapredict.collect.placing.elf import check_traceable, starts_another
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.program import Program
@@ -105,7 +105,7 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
     variables that count, this process's own where none are given.
     """
     counted = counted_variables() if counted is None else counted
-    executable = check_program(program)
+    check_program(program)
     with work_folder() as folder:
         file = folder / "census"
         try:
@@ -117,7 +117,7 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
         preload = [counted.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
         allowed = allowance_of(budget.census_s, CENSUS_THREADS)
-        ending = _run([executable, *program.command[1:]], environment, program, allowed)
+        ending = _run([*command_of(program)], environment, program, allowed)
         data = file.read_bytes() if file.is_file() else b""
         if ending.reason:
             require_room(folder)
@@ -188,7 +188,7 @@ def take_trace(
                 "-E",
                 f"NUMAPREDICT_TRACE={threads}",
             ],
-            *["-plugin", plugin, executable, *program.command[1:]],
+            *["-0", command_of(program)[0], "-plugin", plugin, executable, *program.command[1:]],
         ]
         for _ in range(ATTEMPTS):
             # The tracer stops itself at its limit and then needs a moment to write its file.

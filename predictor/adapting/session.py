@@ -18,7 +18,7 @@ from numapredict.collect.placing.adapt_table import AdaptResult, AdaptTable, rea
 from numapredict.collect.placing.balancing import balancing_is_on
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
 from numapredict.collect.placing.policies import memory_policies_refused
 from numapredict.collect.placing.preload import PlacementFiles, adapting_environment
@@ -111,7 +111,7 @@ def run_adapting(request: Request) -> int:
         began_s = time.perf_counter()
         with signals_held() as blocked:
             try:
-                code = run_child((executable, *program.command[1:]), environment, cpus, blocked)
+                code = run_child(command_of(program), environment, cpus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
             time_s = time.perf_counter() - began_s
