@@ -14,10 +14,10 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit, region_time_when_ended
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.placing.teams import Team, teams_of
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.progress import Trials, trying
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import own_team
 from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, FURTHER_ROUNDS, LEAST_GAIN

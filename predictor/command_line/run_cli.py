@@ -108,7 +108,8 @@ def run(
         return run_adapting(Request(command, share_of(budget_share), fresh, json_file))
     if budget_share is not None or fresh:
         raise click.UsageError("--budget-share and --fresh are of --adapt: add it, or leave them out")
-    from numapredict.collect.placing.placed_run import RunOptions, run_placed
+    from numapredict.collect.placing.placed_run import run_placed
+    from numapredict.collect.placing.run_options import RunOptions
 
     if label is None and plan is None:
         from numapredict.collect.placing.plain_run import become

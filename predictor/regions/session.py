@@ -21,11 +21,10 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import command_of, executable_of
-from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
-from numapredict.collect.placing.process import cannot_start
+from numapredict.collect.placing.process import cannot_start, exit_and_signal
 from numapredict.collect.placing.profile_file import check_builds, read_profile
 from numapredict.collect.placing.region_times import region_times_of_processes
-from numapredict.collect.placing.run_file import check_place
+from numapredict.collect.placing.run_file import JSON, check_place, write_json
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
