@@ -16,6 +16,8 @@ from numapredict.collect.space import full_space
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.predictor.command_line.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
 from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
+from numapredict.predictor.learning.model_choice import named_model
+from numapredict.reports.parts.held_out import shipped_data
 from tests.golden.evaluations import measured
 from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guide import (
@@ -292,6 +294,15 @@ class TestFigures:
         for machine, found in self.GOLDEN.items():
             (row,) = re.findall(rf"^\| {machine} \((.*)\|$", README, re.MULTILINE)
             assert re.findall(r"\d+(?:\.\d+)?", row) == found.row
+
+    @pytest.mark.parametrize("machine", GOLDEN)
+    def test_the_evaluation_that_ships_with_a_model_is_theirs(self, machine: str) -> None:
+        model = named_model(machine).model
+        shipped = shipped_data(machine, model)
+        assert shipped is not None
+        assert judged(shipped.evaluation) == self.GOLDEN[machine]
+        other = msgspec.structs.replace(model, dataset_created="")
+        assert shipped_data(machine, other) is None
 
     def test_quality_has_their_intervals_and_sums(self) -> None:
         text = " ".join((GUIDE / "quality.md").read_text().split())
