@@ -1,12 +1,17 @@
 """The commands that draw: `report`, whose own commands are the files of `commands/`, and `characterize`."""
 
+import os
 import pkgutil
 
 import click
 from click.shell_completion import CompletionItem
 
+from numapredict.collect.near_name import near_name
 from numapredict.collect.terminal.command import VERBOSITY, Group
+from numapredict.collect.terminal.printable import command_line
+from numapredict.native.errors import UsageError
 from numapredict.predictor.command_line.registry import load
+from numapredict.predictor.evaluation.evaluation_options import shipped_datasets, shipped_models
 from numapredict.reports import commands
 from numapredict.reports.characterisation.cli import characterize
 from numapredict.reports.report_options import SUBJECTS
@@ -14,6 +19,8 @@ from numapredict.reports.report_options import SUBJECTS
 __all__ = ["characterize", "report"]
 
 PAGE = "page"
+_CALLED = {"heatmap": "clustermap", "dendrogram": "clustermap"}
+"""What people call a report."""
 
 
 class Reports(Group):
@@ -33,6 +40,8 @@ class Reports(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `page` first unless a report is named or help is asked for."""
         if args and args[0] not in {*self.list_commands(ctx), *ctx.help_option_names, *VERBOSITY}:
+            if not ctx.resilient_parsing:
+                _check_report(args, self.list_commands(ctx))
             args = [PAGE, *args]
         return super().parse_args(ctx, args)
 
@@ -42,6 +51,17 @@ class Reports(Group):
         if incomplete.startswith("-"):
             return found
         return [*SUBJECTS(ctx, None, incomplete), *found]
+
+
+def _check_report(words: list[str], names: list[str]) -> None:
+    """Raise UsageError where the first word is no subject, and like a report."""
+    first, *others = words
+    if os.path.exists(first) or not first.isidentifier():  # a file
+        return
+    meant = _CALLED.get(first) or near_name(first, [*names, *shipped_datasets(), *shipped_models()])
+    if meant in names:
+        line = command_line(["numapredict", "report", meant, *others])
+        raise UsageError(f"there is no report {first!r}; did you mean {line}?")
 
 
 # A \b tells click to keep the line breaks of a paragraph.

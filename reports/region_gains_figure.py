@@ -11,7 +11,7 @@ from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.predictor.regions.replayed_regions import LEAST_SPEEDUP
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.program import APPLICATIONS, CODELETS, Program
 from numapredict.native.errors import MissingNativePartError, UsageError
 from numapredict.native.library import applications_program, codelets_program
@@ -68,7 +69,9 @@ def codelet_programs(
         known |= {each.name: (APPLICATIONS, "application:", each) for each in applications()}
         for name in names:
             if name not in known:
-                raise UsageError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
+                raise UsageError(
+                    f"unknown codelet {name!r}{did_you_mean(name, known)}: the codelets are {', '.join(known)}"
+                )
         chosen = [known[name] for name in names]
     return tuple(
         Program(

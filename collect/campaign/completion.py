@@ -4,6 +4,7 @@ Each function is a `shell_complete` of click. Files are left to the shell, which
 them where no name begins as what was typed does, zsh and fish show both.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Literal
 
@@ -57,3 +58,16 @@ def spaces() -> tuple[str, ...]:
     from numapredict.collect.space import SUBSETS
 
     return tuple(SUBSETS)
+
+
+def labels(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: str) -> list[CompletionItem]:
+    """Return the ways to bind threads that begin with the typed text, and a whole label itself."""
+    from numapredict.collect.binding import BINDINGS
+    from numapredict.collect.mapping import parse_label
+    from numapredict.native.errors import InvalidMappingError
+
+    found = [CompletionItem(name) for name in BINDINGS if name.startswith(incomplete)]
+    with contextlib.suppress(InvalidMappingError):
+        parse_label(incomplete)
+        found.append(CompletionItem(incomplete))
+    return found

@@ -38,7 +38,7 @@ from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.elf import preload_obstacle
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import may_be_habit
 from numapredict.collect.placing.launcher import launcher_command
@@ -185,8 +185,7 @@ class RegionMachine:
 
     def _replay(self, application: Program, place: _Place, first: Placement) -> None:
         """Run the application with its regions replayed, and keep what came of it."""
-        executable = executable_of(application)
-        obstacle = preload_obstacle(Path(executable), capture_library())
+        obstacle = preload_obstacle(Path(executable_of(application)), capture_library())
         if obstacle:
             self._never[application.identity, place] = obstacle
             return
@@ -196,7 +195,7 @@ class RegionMachine:
                 settings = variable_text(watcher.name, str(report))
                 caller = {**os.environ, **dict(application.environment)}
                 environment = capturing_environment(caller, self._baseline, capture_library(), settings)
-                ending = self._execute(application, executable, environment)
+                ending = self._execute(application, environment)
             found = region_times_of_processes(report)
         key = application.identity, place
         strict = self._hardware.conditions.stopping_rule.strict
@@ -217,9 +216,9 @@ class RegionMachine:
             if is_sure or place not in regions or self._tries[key] >= MOST_TRIES:
                 self._never[key] = why if place in regions else "it did not come under the default mapping"
 
-    def _execute(self, application: Program, executable: str, environment: dict[str, str]) -> Ending:
+    def _execute(self, application: Program, environment: dict[str, str]) -> Ending:
         own = {name: environment.pop(name) for name in ("LD_PRELOAD", VARIABLE)}
-        command = launcher_command((executable, *application.command[1:]), own)
+        command = launcher_command(command_of(application), own)
         limit_s = self._hardware.conditions.timeout_s + 3 * self._slice_s
         try:
             return run_process(command, environment, application.directory, limit_s, self._baseline.pus)

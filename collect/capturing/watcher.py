@@ -47,11 +47,15 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class CapturedRegion(msgspec.Struct, frozen=True):
-    """An instance of a region with its replays, in their order; ``seconds`` is what the program waited for them."""
+    """An instance of a region with its replays, in their order; ``seconds`` is what the program waited for them.
+
+    ``cut``: the program ended before they did.
+    """
 
     asked: AskedRegion
     replays: tuple[Replay, ...]
     seconds: float
+    cut: bool = False
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -209,11 +213,11 @@ class _Conversation:
         """Hang up."""
         self._connection.close()
 
-    def finished(self) -> "_Conversation":
+    def finished(self, *, cut: bool = True) -> "_Conversation":
         """End the region that is under way, if there is one; return itself."""
         if self._asked is not None:
             seconds = time.monotonic() - self._began_s
-            self._done.append(CapturedRegion(self._asked, tuple(self._replays), seconds))
+            self._done.append(CapturedRegion(self._asked, tuple(self._replays), seconds, cut))
         self._asked = None
         return self
 
@@ -223,7 +227,7 @@ class _Conversation:
         try:
             self._placement = following()
         except StopIteration as ended:
-            self.finished()
+            self.finished(cut=False)
             self._connection.send(go_on_packet(another=ended.value))
             return
         limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)

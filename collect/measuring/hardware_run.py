@@ -22,7 +22,7 @@ from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.census import read_census, region_time_so_far
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.executable import command_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.placing.preload import VARIABLE, PlacementFiles
@@ -234,9 +234,8 @@ class HardwareRun:
         The code may vary: a `main` without `return` may end with the length of its last output.
         """
         if self.program.identity not in known:
-            command = (executable_of(self.program), *self.program.command[1:])
             environment = {**os.environ, **dict(self.program.environment)}
-            start = Start(command, environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
+            start = Start(command_of(self.program), environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
             ending = self._run(_wrapped(start, None, None), start.cpus)
             known[self.program.identity] = None if ending.timed_out else ending.exit_code
         usual = known[self.program.identity]

@@ -10,6 +10,7 @@ import msgspec
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.modelled.description_file import MachineFile, Matrix, Row, SynchronisationTable, parse_file
 from numapredict.collect.modelled.routes import routes_over
+from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, Node, Topology
 from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 
@@ -170,8 +171,8 @@ def load_description(name_or_path: str) -> MachineDescription:
         where = f"{name_or_path}.toml"
     else:
         raise InvalidInputError(
-            f"unknown machine {name_or_path!r}: the described machines are {', '.join(known)}; "
-            "for your own, give the path of a .toml file"
+            f"unknown machine {name_or_path!r}{did_you_mean(name_or_path, known)}: the described machines are "
+            f"{', '.join(known)}; for your own, give the path of a .toml file"
         )
     try:
         data = read_bounded(file, MIB) if isinstance(file, Path) else file.read_bytes()

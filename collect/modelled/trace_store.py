@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from numapredict.collect.host.bounded_file import read_bounded
-from numapredict.collect.host.cache import cache_folder, require_room, unwritable
+from numapredict.collect.host.cache import cache_folder, has_room, stand_in, unwritable
 from numapredict.collect.host.durable import replace_file
 from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.modelled.description import MachineDescription
@@ -65,11 +65,11 @@ class TraceStore:
         path = self.folder / f"{self._key(program)}.census"
         found = _read(path, parse_census)
         if found is None:
-            require_room(self.folder, _WHAT)
+            self._make_room()
             text = f"{program.name}: one native run to count its parallel regions"
             with lasting(log, text, self.budget.census_s):
                 data = take_census(program, self.budget, self._counted)
-            self._store(path, data)
+            self._store(path.name, data)
             found = parse_census(data)
         if found is None:
             raise InvalidInputError(f"{path}: an empty census; remove the file and try again")
@@ -83,7 +83,7 @@ class TraceStore:
         path = self._trace_path(program, threads, siblings)
         found = _read(path, lambda data: parse_trace(data, str(path)))
         if found is None:
-            require_room(self.folder, _WHAT)
+            self._make_room()
             census = self.census(program)
             text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} CPU seconds"
             most_s = self.budget.with_start_s(census)
@@ -92,7 +92,7 @@ class TraceStore:
             with lasting(log, text, most_s):
                 machine = self.machine.with_siblings(siblings)
                 data = take_trace(program, threads, machine, census, self.budget, self._counted)
-            self._store(path, data)
+            self._store(path.name, data)
             found = parse_trace(data, str(path))
         else:
             log.debug(f"{program.name}: the cache had its trace with {threads} threads, {path}")
@@ -138,10 +138,15 @@ class TraceStore:
         digest.update(input_digest().encode())
         return digest.hexdigest()[:32]
 
-    def _store(self, path: Path, data: bytes) -> None:
+    def _make_room(self) -> None:
+        """Keep what this process traces elsewhere where the cache has no room."""
+        if not has_room(self.folder, _WHAT):
+            self._folder = stand_in()
+
+    def _store(self, name: str, data: bytes) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(path, data)
+            replace_file(self.folder / name, data)
         except OSError as error:
             raise unwritable(self.folder, _WHAT, error) from error
         self._prune()

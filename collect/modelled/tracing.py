@@ -4,8 +4,10 @@ Both runs are bounded in time and leave nothing behind when they are interrupted
 early that a program crashes, never ends or has no parallel region.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -19,8 +21,8 @@ from numapredict.collect.modelled.instance_classes import instances_to_trace
 from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
-from numapredict.collect.placing.elf import check_traceable
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.elf import check_traceable, starts_another
+from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.program import Program
@@ -103,7 +105,7 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
     variables that count, this process's own where none are given.
     """
     counted = counted_variables() if counted is None else counted
-    executable = check_program(program)
+    check_program(program)
     with work_folder() as folder:
         file = folder / "census"
         try:
@@ -115,7 +117,7 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
         preload = [counted.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
         allowed = allowance_of(budget.census_s, CENSUS_THREADS)
-        ending = _run([executable, *program.command[1:]], environment, program, allowed)
+        ending = _run([*command_of(program)], environment, program, allowed)
         data = file.read_bytes() if file.is_file() else b""
         if ending.reason:
             require_room(folder)
@@ -160,6 +162,7 @@ def take_trace(
     """
     counted = counted_variables() if counted is None else counted
     executable = check_program(program)
+    _check_own_regions(program, executable, census)
     emulator = find_emulator()
     if emulator is None:
         raise MissingNativePartError(
@@ -194,7 +197,7 @@ def take_trace(
                 "-E",
                 f"NUMAPREDICT_TRACE={threads}",
             ],
-            *["-plugin", plugin, executable, *program.command[1:]],
+            *["-0", command_of(program)[0], "-plugin", plugin, executable, *program.command[1:]],
         ]
         for _ in range(ATTEMPTS):
             # The tracer stops itself at its limit and then needs a moment to write its file.
@@ -223,6 +226,11 @@ def take_trace(
             raise MissingNativePartError(
                 f"{emulator} has another plugin interface than the tracer; use QEMU 7.2 to 10.0: {reason}"
             ) from error
+        if ending.exit_code == -signal.SIGILL:
+            raise TracingError(
+                f"{program.name} or a library of it has instructions that the emulator lacks, such as AVX-512; build "
+                "it with -march=x86-64-v3 in place of -march=native"
+            ) from error
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "
             f"OMP_NUM_THREADS={threads}?"
@@ -240,6 +248,14 @@ def take_trace(
             f"it ended with {census.exit_code} when it ran here; does it run with OMP_NUM_THREADS={threads}?"
         )
     return with_exit_code(data, ending.exit_code)
+
+
+def _check_own_regions(program: Program, executable: str, census: Census) -> None:
+    """Raise UnrunnableProgramError where the census saw the regions of a program that this one started or became."""
+    own = Path(program.directory or ".") / executable
+    with contextlib.suppress(OSError):  # the census knows no path, or of a file that has gone
+        if census.program and not own.samefile(census.program):
+            raise starts_another(program.name, "starts another program", census.program)
 
 
 def _environment(program: Program, threads: int, counted: Mapping[str, str]) -> dict[str, str]:

@@ -132,8 +132,8 @@ def _memory_option(placement: Placement) -> tuple[str, ...]:
     match FACTS[placement.mapping.page_policy].kernel:
         case "interleave":
             return (f"--interleave={nodes}",)
-        case "bind":
-            return (f"--membind={nodes}",)
+        case "bind":  # of one node; --membind would end the program where the node is full
+            return (f"--preferred={nodes}",)
         case "local" | None:
             return ()
         case other:

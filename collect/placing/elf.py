@@ -3,14 +3,10 @@
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
+from numapredict.collect.placing.elf_header import X86_64, NoElfError, needed_libraries, read_header
 from numapredict.native.errors import UnrunnableProgramError
 
-_BROKEN = (ELFError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, IndexError, AssertionError)
 # These replace the allocator or insist on being loaded first (compiler-rt, asan_linux.cpp: AsanCheckDynamicRTPrereqs).
 _SANITIZERS = {"libasan": "address", "libhwasan": "hwaddress", "libtsan": "thread", "liblsan": "leak"}
 _CAPABILITIES = "security.capability"
@@ -21,24 +17,26 @@ def check_traceable(path: Path) -> None:
     try:
         with path.open("rb") as file:
             if file.read(2) == b"#!":
-                raise UnrunnableProgramError(
-                    f"{path} is a script; a model traces one program: name the program that the script starts"
-                )
-            file.seek(0)
-            elf = ELFFile(file)
-            machine, kinds = elf["e_machine"], {segment["p_type"] for segment in elf.iter_segments()}
+                raise starts_another(str(path), "is a script")
+            header = read_header(file)
     except OSError as error:
         raise UnrunnableProgramError(
             f"{path} cannot be read: {error.strerror}; a trace needs read permission"
         ) from error
-    except _BROKEN as error:
+    except NoElfError as error:
         raise UnrunnableProgramError(f"{path} is no whole ELF program; build it again") from error
-    if machine != "EM_X86_64":
-        raise UnrunnableProgramError(f"{path} is built for {machine}; the tracer follows x86-64 programs")
-    if "PT_INTERP" not in kinds:
+    if header.machine != X86_64:
+        raise UnrunnableProgramError(f"{path} is built for {header.machine_name}; the tracer follows x86-64 programs")
+    if not header.has_interpreter:
         raise UnrunnableProgramError(
             f"{path} is statically linked, so its OpenMP regions cannot be seen; link it dynamically (without -static)"
         )
+
+
+def starts_another(name: str, what: str, other: str = "") -> UnrunnableProgramError:
+    """Return the error for a program that a model cannot trace, as it only starts another one; ``other`` if known."""
+    known = f", {other}" if other else ""
+    return UnrunnableProgramError(f"{name} {what}; a model traces one program: name the program that it starts{known}")
 
 
 def preload_obstacle(path: Path, library: Path) -> str:
@@ -52,27 +50,17 @@ def preload_obstacle(path: Path, library: Path) -> str:
         with path.open("rb") as file, library.open("rb") as own:
             if file.read(2) == b"#!":
                 return ""
-            file.seek(0)
-            elf, wanted = ELFFile(file), ELFFile(own)
-            kind = (elf.elfclass, elf.little_endian, elf["e_machine"])
-            if kind != (wanted.elfclass, wanted.little_endian, wanted["e_machine"]):
-                return f"it is built for {elf.get_machine_arch()}, {elf.elfclass} bits, and the library is not"
-            segments = {segment["p_type"]: segment for segment in elf.iter_segments()}
-            if "PT_INTERP" not in segments:
+            elf, wanted = read_header(file), read_header(own)
+            if (elf.bits, elf.little_endian, elf.machine) != (wanted.bits, wanted.little_endian, wanted.machine):
+                return f"it is built for {elf.machine_name}, {elf.bits} bits, and the library is not"
+            if not elf.has_interpreter:
                 return "it is statically linked"
-            sanitizer = _sanitizer(segments.get("PT_DYNAMIC"))
+            # clang links its sanitizers statically, unseen
+            built_with = (_SANITIZERS.get(name.split(".", 1)[0]) for name in needed_libraries(file, elf))
+            sanitizer = next(filter(None, built_with), "")
             return f"it is built with the {sanitizer} sanitizer" if sanitizer else ""
-    except (OSError, *_BROKEN):
+    except (OSError, NoElfError):
         return ""
-
-
-def _sanitizer(dynamic: Any) -> str:  # noqa: ANN401 - pyelftools ships no types
-    """Return the name of the sanitizer that a program's libraries show; clang links its own statically, unseen."""
-    for tag in dynamic.iter_tags("DT_NEEDED") if dynamic is not None else ():
-        name = _SANITIZERS.get(str(tag.needed).split(".", 1)[0])
-        if name:
-            return name
-    return ""
 
 
 def _gains_rights(path: Path) -> bool:

@@ -8,6 +8,9 @@ from numapredict.collect.program import APPLICATIONS, CODELETS, Program
 from numapredict.native.errors import UnrunnableProgramError
 from numapredict.native.library import applications_program, codelets_program
 
+_OURS = {CODELETS: codelets_program, APPLICATIONS: applications_program}
+"""The programs that are built with this package and in no PATH."""
+
 
 def executable_of(program: Program) -> str:
     """Return the path that starts a program: absolute when found in PATH, as written when it names a file.
@@ -16,10 +19,8 @@ def executable_of(program: Program) -> str:
     permission, and one that is neither an ELF program nor a script with a ``#!`` line.
     """
     name = program.command[0]
-    if name == CODELETS:  # built with this package and in no PATH
-        return str(codelets_program())
-    if name == APPLICATIONS:
-        return str(applications_program())
+    if name in _OURS:
+        return str(_OURS[name]())
     folder = Path(program.directory or ".")
     if not folder.is_dir():
         raise UnrunnableProgramError(f"{folder}: no such folder to run {program.name!r} in; check its directory")
@@ -40,6 +41,15 @@ def executable_of(program: Program) -> str:
         raise UnrunnableProgramError(f"{name} is not executable; run chmod +x on it if it is a program")
     _check_start(path, name)
     return name
+
+
+def command_of(program: Program) -> tuple[str, ...]:
+    """Return the command that starts a program: as typed, since it may go by its own name; PATH then finds its file.
+
+    Raises as ``executable_of`` does.
+    """
+    executable = executable_of(program)
+    return program.command if program.command[0] not in _OURS else (executable, *program.command[1:])
 
 
 def _check_start(path: Path, name: str) -> None:

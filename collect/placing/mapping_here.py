@@ -8,6 +8,7 @@ from numapredict.collect.host.facts.limits import online_pus
 from numapredict.collect.host.host import cpuset, describes_this_computer, host_packages
 from numapredict.collect.host.tasks import Tasks, tasks_here
 from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.run_notes import RunNotes
 from numapredict.collect.rank_share import RanksPer, share_of, shared, split_label
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
@@ -53,3 +54,15 @@ def _is_bound() -> bool:
         return False
     allowed = cpuset(Path("/")).pus
     return len(os.sched_getaffinity(0)) < len(online_pus(Path("/")) if allowed is None else allowed)
+
+
+def placement_here(topology: Topology, label: str, notes: RunNotes) -> tuple[Placement, str]:
+    """Return what this process has of the placement that a label means, and its label in full."""
+    placement, ranks = placement_of(topology, label)
+    named = f"{placement.mapping}{ranks or ''}"
+    if named != label:
+        notes.note(f"{label} is {named}")
+    if notes.here is None:
+        return placement, named
+    own = own_share(placement, ranks, notes.here)
+    return own, own.mapping.label

@@ -1,38 +1,24 @@
 """The end of a placed run: the library's files are read and kept, and the record is written."""
 
-import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-
-import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import read_map
-from numapredict.collect.placing.placed_run_record import ObservedPlacement, json_of, observed_placement
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, observed_placement
 from numapredict.collect.placing.placed_run_text import profile_in_words
 from numapredict.collect.placing.plan_file import Plan
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
-from numapredict.collect.placing.process import signal_name
 from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
 from numapredict.collect.placing.region_times import RegionTimes, region_times_of_processes, with_places
 from numapredict.collect.placing.run_file import put
+from numapredict.collect.placing.run_notes import Note
 from numapredict.collect.source.modules import Modules
 from numapredict.native.errors import NumapredictError
 
-Note = Callable[[str], None]
-"""Takes a line for the record of a run; what is noted is logged as well."""
-
-PROFILE, JSON = "profile", "JSON file"
+PROFILE = "profile"
 """What a run writes, as messages call it."""
-
-log = logging.getLogger(__name__)
-
-
-def note_all(lines: Iterable[str], note: Note) -> None:
-    """Note line after line."""
-    for line in lines:
-        note(line)
 
 
 def placement_found(
@@ -61,19 +47,6 @@ def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
         return None
     modules = Modules()
     return tuple(with_places(times, modules) for times in region_times_of_processes(Path(files.report)))
-
-
-def exit_and_signal(code: int) -> tuple[int, str | None]:
-    """Return an exit code as a shell reports it, and the name of the signal of a negative one."""
-    return (code, None) if code >= 0 else (128 - code, signal_name(-code))
-
-
-def write_json(record: msgspec.Struct, path: Path) -> None:
-    """Write the record of a run; a refusal by the system is only logged, to keep the program's exit code."""
-    try:
-        put(path, JSON, json_of(record))
-    except NumapredictError as error:
-        log.info(str(error))
 
 
 def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The record of a placed run: where threads and pages were, and how long its regions took."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -241,17 +240,3 @@ def _moves(found: PlacementMap, plan: Plan, modules: Modules) -> Iterator[MoveTa
 def _name(region: PlannedRegion, modules: Modules) -> str:
     place = modules.place(region.module, region.offset)
     return place.text if place.frame.known else f"{Path(region.module).name}+{region.offset:#x}"
-
-
-def json_of(record: msgspec.Struct) -> bytes:
-    r"""Return the record of a run as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
-    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(record)))) + b"\n"
-
-
-def _spelt(value: object) -> object:
-    """Return a value of lists, dictionaries and the like with every text fit for UTF-8."""
-    if isinstance(value, str):
-        return os.fsencode(value).decode(errors="backslashreplace")
-    if isinstance(value, dict):
-        return {key: _spelt(inner) for key, inner in value.items()}
-    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -35,6 +35,11 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def exit_and_signal(code: int) -> tuple[int, str | None]:
+    """Return an exit code as a shell reports it, and the name of the signal of a negative one."""
+    return (code, None) if code >= 0 else (128 - code, signal_name(-code))
+
+
 def cannot_start(name: str, error: OSError | ValueError) -> UnrunnableProgramError:
     """Return the error for a program that the system refuses to start."""
     reason = error.strerror if isinstance(error, OSError) else error

@@ -1,10 +1,19 @@
 """The files that a placed run leaves: refused before the program starts, or written whole after it."""
 
+import logging
+import os
 import tempfile
 from pathlib import Path
 
+import msgspec
+
 from numapredict.collect.host.durable import replace_file
-from numapredict.native.errors import InvalidInputError, UnwritableError
+from numapredict.native.errors import InvalidInputError, NumapredictError, UnwritableError
+
+JSON = "JSON file"
+"""The file for the record of a run, as messages call it."""
+
+log = logging.getLogger(__name__)
 
 
 def check_place(path: Path, what: str) -> None:
@@ -39,3 +48,25 @@ def put(path: Path, what: str, data: bytes) -> None:
 
 def _unwritable(path: Path, what: str, error: OSError) -> UnwritableError:
     return UnwritableError(f"{what} {path} cannot be written: {error.strerror}; name another file")
+
+
+def write_json(record: msgspec.Struct, path: Path) -> None:
+    """Write the record of a run; a refusal by the system is only logged, to keep the program's exit code."""
+    try:
+        put(path, JSON, json_of(record))
+    except NumapredictError as error:
+        log.info(str(error))
+
+
+def json_of(record: msgspec.Struct) -> bytes:
+    r"""Return the record of a run as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
+    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(record)))) + b"\n"
+
+
+def _spelt(value: object) -> object:
+    """Return a value of lists, dictionaries and the like with every text fit for UTF-8."""
+    if isinstance(value, str):
+        return os.fsencode(value).decode(errors="backslashreplace")
+    if isinstance(value, dict):
+        return {key: _spelt(inner) for key, inner in value.items()}
+    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -15,7 +15,7 @@ from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import Launch, applied, launch, nearest_expressible
 from numapredict.collect.placing.elf import preload_obstacle
-from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.policies import memory_policies_refused
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.collect.placing.variables import CONFLICTING, giving_way, thread_counts
@@ -60,9 +60,8 @@ def start_of(
     expressible nor permitted, and MissingNativePartError where numactl is needed and missing. With ``near`` these two
     become doubts, and the start does what it can.
     """
-    executable = executable_of(program)
-    command = (executable, *program.command[1:])
-    file = Path(program.directory or ".") / executable
+    command = command_of(program)
+    file = Path(program.directory or ".") / executable_of(program)
     obstacle = library_obstacle() or preload_obstacle(file, placement_library())
     caller = {**os.environ, **dict(program.environment)}
     if obstacle:
@@ -96,19 +95,19 @@ def start_as_it_is(program: Program, report: Path) -> Start:
 
     Raises UnrunnableProgramError.
     """
-    executable = executable_of(program)
+    command = command_of(program)
     environment = {**os.environ, **dict(program.environment)}
     try:
         library = marks_library()
     except MissingNativePartError:
         obstacle = "it was not built"
     else:
-        obstacle = preload_obstacle(Path(program.directory or ".") / executable, library)
+        obstacle = preload_obstacle(Path(program.directory or ".") / executable_of(program), library)
     if not obstacle and not _SEPARATORS.intersection(str(library)):
         own = [environment.get("LD_PRELOAD", ""), str(library)]
         environment |= {"LD_PRELOAD": ":".join(filter(None, own)), "NUMAPREDICT_REGIONS": str(report)}
     cpus = tuple(sorted(os.sched_getaffinity(0)))
-    return Start((executable, *program.command[1:]), environment, cpus, "numactl", obstacle=obstacle)
+    return Start(command, environment, cpus, "numactl", obstacle=obstacle)
 
 
 def library_obstacle() -> str:

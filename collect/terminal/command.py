@@ -4,6 +4,7 @@ Every command takes `-q` and `-v`; one that answers takes `--json` and names the
 Schema follows; and each says what it keeps when interrupted.
 """
 
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,9 +13,14 @@ import click
 from click.shell_completion import CompletionItem
 
 _VERBOSITY = "numapredict.verbosity"
+_DOUBT = "numapredict.doubt"
+IMPLIED = "numapredict.implied"
+"""Where a context's `meta` has the name of a command that was not typed."""
 
 VERBOSITY = frozenset({"-q", "-v", "--quiet", "--verbose"})
 """The options that may precede or follow a command's name."""
+
+log = logging.getLogger(__name__)
 
 Examples = Mapping[str, str]
 """Command lines, each with a sentence on its effect."""
@@ -55,6 +61,12 @@ def verbosity_options() -> list[click.Parameter]:
     ]
 
 
+def typed_path(ctx: click.Context) -> list[str]:
+    """Return the words up to a command, without one that was not typed."""
+    words = ctx.command_path.split()
+    return words[:-1] if ctx.meta.get(IMPLIED) == words[-1] else words
+
+
 class Command(click.Command):
     """A command with the shared options.
 
@@ -83,6 +95,18 @@ class Command(click.Command):
         *own, last = super().get_params(ctx)
         return [*own, *verbosity_options(), last]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words; raises UsageError where some stand in a program's place and belong in front of it."""
+        words = list(args)
+        rest = super().parse_args(ctx, args)
+        program = ctx.params.get("command")
+        if program and not ctx.allow_interspersed_args and not ctx.resilient_parsing:
+            from numapredict.collect.terminal.program_words import check_program_words
+
+            doubt = check_program_words(ctx, words, program)
+            ctx.meta[_DOUBT] = "" if self.among_output else doubt
+        return rest
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the options that begin with the typed text; after a program, request files from the shell."""
         if not ctx.allow_interspersed_args and ctx.params.get("command"):
@@ -96,6 +120,8 @@ class Command(click.Command):
         kind = AmongOutput if self.among_output else Terminal
         try:
             with kind(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))).attached():
+                if ctx.meta.get(_DOUBT):
+                    log.info(ctx.meta[_DOUBT])
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interruption(self.kept, ("--fresh",) if ctx.params.get("fresh") else ()) from None

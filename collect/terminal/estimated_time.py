@@ -37,3 +37,10 @@ def in_words(seconds: float) -> str:
     if minutes < 48 * 60:
         return f"{minutes // 60} h {minutes % 60:02d} min"
     return f"{round(minutes / 1440)} days"
+
+
+def seconds_in_words(time_s: float) -> str:
+    """Return a time in a suitable unit."""
+    if time_s >= 1:
+        return f"{time_s:.2f} s"
+    return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"

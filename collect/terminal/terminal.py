@@ -38,7 +38,7 @@ class Verbosity(enum.IntEnum):
 
 
 class Terminal(logging.Handler):
-    """Shows lines and progress: bars and colours on a terminal that can show them, plain lines anywhere else.
+    """Shows lines and progress: bars and colours on a terminal that can show them, plain lines elsewhere.
 
     A failed write raises an OSError, as for any stream.
     """
@@ -83,7 +83,7 @@ class Terminal(logging.Handler):
         if self._shown or self.level > logging.INFO:
             yield
             return
-        bars = self.bars()
+        bars = self._moving_bars()
         began_s = last_s = time.monotonic()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._showing())
@@ -112,7 +112,7 @@ class Terminal(logging.Handler):
     @contextlib.contextmanager
     def wait(self, what: str, most_s: float | None) -> Iterator[None]:
         """Show an activity, or what is left of its bound: in a bar meanwhile, as a detail afterwards."""
-        bars = None if self.level > logging.INFO or self._trying else self.bars()
+        bars = None if self.level > logging.INFO or self._trying else self._moving_bars()
         began_s = time.monotonic()
         with self._showing(), contextlib.nullcontext() if bars is None else bars.wait(printable(what), most_s):
             yield
@@ -121,7 +121,7 @@ class Terminal(logging.Handler):
     @contextlib.contextmanager
     def trials(self, trials: Trials) -> Iterator[None]:
         """Show runs that are compared: in a table that stays, or as the lines that they say."""
-        bars = None if self.level > logging.INFO or self._shown else self.bars()
+        bars = None if self.level > logging.INFO or self._shown else self._moving_bars()
         if bars is None:
             yield
             return
@@ -148,6 +148,10 @@ class Terminal(logging.Handler):
 
             self._bars = Bars(self.stream, self._environment, coloured=has_colours(self.stream, self._environment))
         return self._bars
+
+    def _moving_bars(self) -> "Bars | None":
+        """Return the bars for what is redrawn: not where NO_COLOR asks for plain text."""
+        return self.bars() if has_colours(self.stream, self._environment) else None
 
     def _write(self, text: str, style: str = "", *, broken: bool = True) -> None:
         """Write a line; with ``broken`` false the terminal itself wraps it, so that it copies as one line."""

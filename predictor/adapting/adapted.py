@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from numapredict.collect.placing.adapt_table import Outcome
-from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 
 BASELINE = "as-it-is"
 _LEAST_GAIN = 0.01  # native/placement/adapt/decision.h

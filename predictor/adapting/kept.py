@@ -50,7 +50,7 @@ class Kept:
     def _read(self) -> KeptMapping | None:
         try:
             found = msgspec.json.decode(read_bounded(self._path, _SIZE_LIMIT_BYTES), type=KeptMapping)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             log.info(f"adapt: {self._path}: {' '.join(str(error).split())[:200]}; it begins anew")

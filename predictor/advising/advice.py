@@ -20,6 +20,7 @@ from numapredict.collect.placing.teams import teams_of
 from numapredict.collect.placing.tools.emission import Emission, emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
 from numapredict.collect.terminal.progress import doing
 from numapredict.native.errors import InsufficientDataError
@@ -371,13 +372,6 @@ def seen_share(measured: Iterable[Measurement]) -> float | None:
     """Return the least share of the region time that a trace saw, None without traces."""
     shares = [float(value) for m in measured for name, value in m.provenance if name == SHARE]
     return min(shares, default=None)
-
-
-def seconds_in_words(time_s: float) -> str:
-    """Return a time in a suitable unit."""
-    if time_s >= 1:
-        return f"{time_s:.2f} s"
-    return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"
 
 
 def expected_in_words(speed: ExpectedSpeedup) -> str:

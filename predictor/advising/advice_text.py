@@ -4,8 +4,9 @@ import textwrap
 
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.page_policy import FACTS
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, percent, printable
-from numapredict.predictor.advising.advice import Advice, Alternative, expected_in_words, seconds_in_words, whole_run
+from numapredict.predictor.advising.advice import Advice, Alternative, expected_in_words, whole_run
 from numapredict.predictor.advising.explanation import Close, Explanation
 from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.learning.model import ExpectedSpeedup

@@ -132,7 +132,7 @@ class KeptRuns:
         """Return the runs in the file that are comparable, none with a line in the log that says why."""
         try:
             found = msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=KeptFile, dec_hook=from_label)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             if any(path.parent.glob(f"{self._start}-*.json")):
                 log.info("its kept runs are of another computer, or of before its restart: all runs are made anew")
             elif any(map(self._is_same_program, path.parent.glob("*.json"))):

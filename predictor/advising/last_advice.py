@@ -64,7 +64,7 @@ def last_label(program: Program) -> str:
         if found.schema_version != _VERSION:
             raise UsageError(f"the last advice for {name} was kept by another version of numapredict: {ask}")
         label = None if found.mapping is None else parse_label(found.mapping).label
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"no mapping was advised for {name} on this computer yet: {ask}") from None
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, InvalidMappingError) as error:
         reason = " ".join(str(error).split())[:200]

@@ -9,15 +9,16 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from numapredict.collect.limits import Limits
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit, region_time_when_ended
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.placing.teams import Team, teams_of
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.progress import Trials, trying
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import own_team
 from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS, FURTHER_ROUNDS, LEAST_GAIN
@@ -49,13 +50,14 @@ class SearchOptions(msgspec.Struct, frozen=True):
     """How many runs a search makes at most, and whether each is ended once it has taken as long as the best.
 
     ``fresh``: runs that earlier commands made are not used. ``expected_runs``: how often the program will run, by which
-    a search stops in place of LEAST_GAIN; None if that is not known.
+    a search stops in place of LEAST_GAIN; None if that is not known. Mappings beyond the ``limits`` are not tried.
     """
 
     runs: int = RUNS
     cut: bool = True
     fresh: bool = False
     expected_runs: int | None = None
+    limits: Limits = Limits()
 
     @property
     def limit(self) -> str:
@@ -111,8 +113,9 @@ class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
 class Search:
     """The state of a search: the runs so far, the first of them the baseline's.
 
-    ``closed``: columns of mappings that the machine cannot apply to the program. ``own``: the number of threads that
-    the program sets itself; ``threads_text`` says what follows from it. ``kept``: so many runs are of earlier commands.
+    ``closed``: columns of mappings that the machine cannot apply to the program, or that are beyond the limits.
+    ``own``: the number of threads that the program sets itself; ``threads_text`` says what follows from it. ``kept``:
+    so many runs are of earlier commands.
     """
 
     prior: Prior
@@ -266,10 +269,12 @@ class Search:
         return time_by(self.clock, measurement) or 0.0
 
 
-def search_options(runs: int | None, expected_runs: int | None, *, cut: bool, fresh: bool) -> SearchOptions:
+def search_options(
+    runs: int | None, expected_runs: int | None, *, cut: bool, fresh: bool, limits: Limits | None = None
+) -> SearchOptions:
     """Return the options of a search; without ``runs`` there are as many at most as suits ``expected_runs``."""
     most = runs or (RUNS if expected_runs is None else MOST_RUNS)
-    return SearchOptions(runs=most, cut=cut, fresh=fresh, expected_runs=expected_runs)
+    return SearchOptions(runs=most, cut=cut, fresh=fresh, expected_runs=expected_runs, limits=limits or Limits())
 
 
 def outcome_in_words(run: SearchRun) -> str:
@@ -333,7 +338,8 @@ def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
     column = resembled(first, prior, topology)
     found = Search(prior, prior.over(column), [], "regions" if first.region_time_s else "process")
     found.add(Made(first, column))
-    columns = {mapping: n for n, mapping in enumerate(prior.mappings)}
+    found.closed |= {n for n, mapping in enumerate(prior.mappings) if not options.limits.allow(mapping)}
+    columns = {mapping: n for n, mapping in enumerate(prior.mappings) if n not in found.closed}
     for run in kept[1:]:
         at = columns.get(run.measurement.mapping) if isinstance(run.measurement.mapping, Mapping) else None
         if at is not None:
@@ -368,7 +374,9 @@ def _first(runner: Runner, trials: Trials) -> Measurement:
 def resembled(baseline: Measurement, prior: Prior, topology: Topology) -> int:
     """Return the column of the mapping that the baseline resembles: as many threads, spread over the nodes."""
     teams, default = teams_of(baseline), prior.mappings[prior.default]
-    if isinstance(baseline.mapping, Mapping) or not teams or teams[0].threads == default.threads:
+    if isinstance(baseline.mapping, Mapping):
+        return prior.nearest(baseline.mapping, topology)
+    if not teams or teams[0].threads == default.threads:
         return prior.default
     threads, nodes = teams[0].threads, len(topology.cpu_nodes)
     used, per_core = min(nodes, threads), math.ceil(threads / topology.core_count)

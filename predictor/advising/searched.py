@@ -21,8 +21,9 @@ from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_wo
 from numapredict.collect.placing.tools.emission import emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
-from numapredict.predictor.advising.advice import Alternative, seconds_in_words, seen_share
+from numapredict.predictor.advising.advice import Alternative, seen_share
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
 from numapredict.predictor.advising.search import Runner, Search, SearchOptions, SearchRun, search

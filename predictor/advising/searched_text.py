@@ -1,8 +1,8 @@
 """The answer of a search in words, for a person to read."""
 
 from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import lines_to_run, mapping_in_words, to_apply, under
 from numapredict.predictor.advising.search import SearchRun, outcome_in_words
 from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched

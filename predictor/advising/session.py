@@ -2,16 +2,19 @@
 
 import logging
 import math
+import os
 from functools import partial
 
 import msgspec
 
+from numapredict.collect.binding import threads_asked
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
+from numapredict.collect.limits import Limits
 from numapredict.collect.machine import Machine
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.placing.executable import executable_of
@@ -19,9 +22,11 @@ from numapredict.collect.placing.exit_code import exit_code_of
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.terminal.command import Interruption
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.described_baseline import described_baseline
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.last_advice import keep_advice
 from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions
@@ -112,13 +117,14 @@ def _answer(question: Question) -> Advice | Unknown | Searched:
         check_program(program)
         machine = modelled_machine(machine_name, _budget(question.budget_s, 2), strict=strict, region_times=True)
         log.info(f"{machine.name}, modelled: {shape_of(machine.topology)}")
-    chosen = None if question.searched else choose_model(machine.name, machine.topology, question.model)
+    searching = question.searched or _threads_of_described(question, machine.topology) is not None
+    chosen = None if searching else choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
         if question.thesis:
             raise NoModelError(
                 f"--method thesis needs a model of {machine.name}: make one by numapredict train, or leave it out"
             )
-        if not question.searched:
+        if not searching:
             log.info(_no_model(machine.topology, machine_name))
         return _search(program, question)
     if question.search.fresh or not question.search.cut:
@@ -143,32 +149,51 @@ def _search(program: Program, question: Question) -> Searched:
         log.info("a search runs its baseline and its winner again in turn in any case: --verify adds nothing to it")
     if question.machine is None:
         here = this_computer(repetitions=1, warm_up=0, timeout_s=math.inf, strict=question.strict, region_times=True)
-        prior, fresh = _prior(here), question.search.fresh
+        prior, fresh = _prior(here, question.search.limits), question.search.fresh
         kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
         if kept.runs:
             here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
         runner = Runner(program.name, AS_IT_IS, partial(here.run_as_it_is, program), partial(here.run, program), kept)
         try:
-            return searched(program, here, runner, prior, question.search)
+            return _within(question.search.limits, searched(program, here, runner, prior, question.search))
         except KeyboardInterrupt:
             raise Interruption(kept.left_in_words(), ("--fresh",) if fresh else ()) from None
     budget = _budget(question.budget_s, RUNS)  # so that a search for more runs finds the traces of one for fewer
     described = modelled_machine(question.machine, budget, strict=question.strict, region_times=True)
-    prior = _prior(described)
+    prior, asked = _prior(described, question.search.limits), _threads_of_described(question, described.topology)
     default = prior.mappings[prior.default]
+    baseline = described_baseline(default, asked, question.search.limits, described.topology)
+    if asked is not None:
+        log.info(
+            f"OMP_NUM_THREADS={asked}: compared with the program on {counted(asked, 'thread')}; --threads limits advice"
+        )
     runner = Runner(
         program.name,
-        default,
-        partial(described.run, program, default),
+        baseline,
+        partial(described.run, program, baseline),
         lambda mapping, _limit: described.run(program, mapping),  # its times are computed: there is nothing to end
     )
-    return searched(program, described, runner, prior, question.search)
+    return _within(question.search.limits, searched(program, described, runner, prior, question.search))
 
 
-def _prior(machine: Machine) -> Prior:
+def _threads_of_described(question: Question, topology: Topology) -> int | None:
+    """Return what OMP_NUM_THREADS asks for on a described machine; None for its default, and if a model is named."""
+    asked = None if question.machine is None or question.model else threads_asked(os.environ.get("OMP_NUM_THREADS"))
+    return None if question.thesis or asked == topology.core_count else asked
+
+
+def _within(limits: Limits, found: Searched) -> Searched:
+    """Return the answer with numactl's command, where the preload library is not wanted."""
+    if limits.library or found.alternative is None:
+        return found
+    return msgspec.structs.replace(found, command=found.alternative.command)
+
+
+def _prior(machine: Machine, limits: Limits) -> Prior:
     trained = trained_gains_path(machine.name, machine.topology)
     prior = prior_of(machine.name, machine.topology, trained, machine.supports, modelled=machine.modelled)
-    log.info(f"searching by what {prior.origin} gained")
+    within = "" if limits == Limits() else f", {limits.counted_of(prior.mappings, machine.name)}"
+    log.info(f"searching by what {prior.origin} gained{within}")
     return prior
 
 

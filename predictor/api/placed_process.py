@@ -5,7 +5,8 @@ It writes one of two files: the record of the run, or why there was none.
 
 from pathlib import Path
 
-from numapredict.collect.placing.placed_run import RunOptions, run_placed
+from numapredict.collect.placing.placed_run import run_placed
+from numapredict.collect.placing.run_options import RunOptions
 from numapredict.native.errors import NumapredictError
 
 RECORD, REFUSAL = "run.json", "refusal"

@@ -11,6 +11,7 @@ from numapredict.collect.campaign.completion import machines, named
 from numapredict.collect.terminal.command import JSON, Command, Interruption
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
+from numapredict.predictor.command_line.limit_options import limit_options
 from numapredict.predictor.command_line.run_cli import COMMAND, EMIT, PROGRAM
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
@@ -25,6 +26,7 @@ from numapredict.predictor.evaluation.evaluation_options import (
 
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
+    from numapredict.collect.limits import Limits
     from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Printed
     from numapredict.predictor.learning.learning import Wishes
@@ -59,6 +61,7 @@ log = logging.getLogger(__name__)
         "numapredict predict --verify ./app": "Advise, then run the default and the advised mapping in turn.",
         "numapredict predict --runs 6 ./app": "Run it as it is and under 5 mappings, and advise the fastest.",
         "numapredict predict --for 100 ./app": "Make runs as long as they should pay if it will run 100 times.",
+        "numapredict predict --threads 8 --only numactl ./app": "Advise what numactl can do for 8 threads.",
         "numapredict predict --emit slurm ./app": "Print the srun command that applies the advice.",
     },
 )
@@ -114,6 +117,7 @@ log = logging.getLogger(__name__)
     "--no-cut", is_flag=True, help="With --search: let every run finish, also one that is slower than the best so far."
 )
 @click.option("--fresh", is_flag=True, help="With --search: discard the results of earlier searches on this computer.")
+@limit_options
 @STRICT
 @click.option(
     "--explain",
@@ -134,6 +138,7 @@ def predict(
     expected_runs: int | None,
     no_cut: bool,
     fresh: bool,
+    limits: "Limits",
     strict: bool,
     explain: bool,
     tool: "Printed | None",
@@ -141,6 +146,7 @@ def predict(
     command: tuple[str, ...],
 ) -> None:
     """Advise where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
+    from numapredict.collect.limits import Limits
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
     from numapredict.predictor.advising.brief_text import advice_in_brief, searched_in_brief
@@ -152,7 +158,7 @@ def predict(
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    searched = searching or runs is not None or expected_runs is not None
+    searched = searching or runs is not None or expected_runs is not None or limits != Limits()
     advice = ask(
         Question(
             command,
@@ -162,7 +168,7 @@ def predict(
             verified=verified,
             strict=strict,
             searched=searched,
-            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh),
+            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh, limits=limits),
             thesis=method == "thesis",
         )
     )

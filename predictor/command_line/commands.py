@@ -11,7 +11,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from numapredict.collect.terminal.command import VERBOSITY, Group, ReaderGone
+from numapredict.collect.terminal.command import IMPLIED, VERBOSITY, Group, ReaderGone
+from numapredict.predictor.command_line.mistyped import check_first_word
 from numapredict.predictor.command_line.registry import GROUP, load, registered
 
 PREDICT = "predict"
@@ -62,7 +63,11 @@ class Commands(Group):
         """Take words that do not begin with a command for a program, also while a shell completes."""
         completing = ctx.resilient_parsing
         if not (completing and all(word in VERBOSITY for word in args)):
-            args = arguments_of(args, self.list_commands(ctx))
+            names, typed = self.list_commands(ctx), args
+            args = arguments_of(typed, names)
+            if args != typed and args[0] == PREDICT and not completing:
+                ctx.meta[IMPLIED] = PREDICT
+                check_first_word(typed[_verbosity_words(typed) :], names)
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -137,9 +142,14 @@ def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
 
     `-q` and `-v` may precede a command's name.
     """
-    loud = next((at for at, word in enumerate(words) if word not in VERBOSITY), len(words))
+    loud = _verbosity_words(words)
     if loud == len(words):
         return [*words, "--help"]
-    if words[loud] in {*names, "--help", "--version"}:
+    if words[loud] in {*names, "-h", "--help", "--version"}:
         return list(words)
     return [PREDICT, *words]
+
+
+def _verbosity_words(words: Sequence[str]) -> int:
+    """Return how many words of verbosity come first."""
+    return next((at for at, word in enumerate(words) if word not in VERBOSITY), len(words))

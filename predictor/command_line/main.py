@@ -95,6 +95,10 @@ def _run(words: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return MISTAKE
+    except click.NoSuchOption as error:
+        from numapredict.predictor.command_line.mistyped import no_such_option
+
+        return _say(no_such_option(error, words), MISTAKE)
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "numapredict"
         return _say(f"{error.format_message()} (see {where} --help)", MISTAKE)

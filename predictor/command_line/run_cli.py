@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from numapredict.collect.campaign.completion import files
+from numapredict.collect.campaign.completion import files, labels
 from numapredict.collect.placing.tools.tools import OF_RANKS, PRINTED
 from numapredict.collect.terminal.command import Command
 from numapredict.collect.terminal.renamed_option import renamed
@@ -41,6 +41,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     "--mapping",
     "label",
     metavar="LABEL",
+    shell_complete=labels,
     help="Such as 16x2-contiguous-interleave, or close, spread, compact; without it, the last advice for COMMAND.",
 )
 @click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
@@ -107,7 +108,8 @@ def run(
         return run_adapting(Request(command, share_of(budget_share), fresh, json_file))
     if budget_share is not None or fresh:
         raise click.UsageError("--budget-share and --fresh are of --adapt: add it, or leave them out")
-    from numapredict.collect.placing.placed_run import RunOptions, run_placed
+    from numapredict.collect.placing.placed_run import run_placed
+    from numapredict.collect.placing.run_options import RunOptions
 
     if label is None and plan is None:
         from numapredict.collect.placing.plain_run import become

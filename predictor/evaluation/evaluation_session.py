@@ -14,7 +14,7 @@ import msgspec
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
-from numapredict.collect.host.cache import cache_folder, require_room
+from numapredict.collect.host.cache import cache_folder, has_room
 from numapredict.collect.host.durable import write_whole
 from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
@@ -106,11 +106,12 @@ def _identity(name: str) -> str:
 def fold_memory() -> joblib.Memory:
     """Return the store of folds finished by this version of the code; others are deleted when a month old.
 
-    Raises UnwritableError.
+    Where the cache cannot be written, nothing is stored.
     """
     folder = cache_folder() / "folds"
     mine = folder / _version_of_the_code()
-    require_room(mine, "cache of finished folds")
+    if not has_room(mine, "cache of finished folds"):
+        return joblib.Memory(None)
     if folder.is_dir():
         for other in folder.iterdir():
             if other != mine and time.time() - other.stat().st_mtime > KEPT_S:

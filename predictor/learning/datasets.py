@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InvalidInputError
 
@@ -22,7 +23,8 @@ def open_dataset(name: str) -> Dataset:
             return read_dataset(folder)
     if not Path(name).exists():
         raise InvalidInputError(
-            f"no dataset {name!r}: the shipped ones are {', '.join(shipped_datasets()) or 'none'}; else name a folder"
+            f"no dataset {name!r}{did_you_mean(name, shipped_datasets())}: the shipped ones are "
+            f"{', '.join(shipped_datasets()) or 'none'}; else name a folder"
         )
     return read_dataset(Path(name))
 

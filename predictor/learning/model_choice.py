@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.model import Model
@@ -85,8 +86,8 @@ def named_model(wanted: str) -> ChosenModel:
         return ChosenModel(_shipped(wanted), f"the shipped model {wanted}")
     if not wanted.endswith(".json") and not Path(wanted).exists():
         raise NoModelError(
-            f"unknown model {wanted!r}: the shipped models are {', '.join(shipped_models()) or 'none'}; for your "
-            "own give its .json file"
+            f"unknown model {wanted!r}{did_you_mean(wanted, shipped_models())}: the shipped models are "
+            f"{', '.join(shipped_models()) or 'none'}; for your own give its .json file"
         )
     return ChosenModel(read_model(Path(wanted)), wanted)
 

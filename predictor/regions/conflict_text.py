@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import counted
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.regions.chosen_plan import Conflict
 from numapredict.predictor.regions.page_moves import MARGIN
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.page_policy import PROFILED
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedPlace
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions

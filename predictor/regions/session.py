@@ -20,12 +20,11 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
-from numapredict.collect.placing.executable import executable_of
-from numapredict.collect.placing.placed_run_outcome import JSON, exit_and_signal, write_json
-from numapredict.collect.placing.process import cannot_start
+from numapredict.collect.placing.executable import command_of, executable_of
+from numapredict.collect.placing.process import cannot_start, exit_and_signal
 from numapredict.collect.placing.profile_file import check_builds, read_profile
 from numapredict.collect.placing.region_times import region_times_of_processes
-from numapredict.collect.placing.run_file import check_place
+from numapredict.collect.placing.run_file import JSON, check_place, write_json
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
@@ -37,7 +36,7 @@ from numapredict.predictor.regions.choice import Tries, replayed
 from numapredict.predictor.regions.kept_gains import keep
 from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.planning import PLAN, Made, Wish, planned
-from numapredict.predictor.regions.region_answers import region_answers
+from numapredict.predictor.regions.region_answers import ENDED, region_answers
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
@@ -97,7 +96,7 @@ def run_replayed(request: Request) -> int:
             environment = capturing_environment(os.environ, placement, library, settings)
             began_s = time.perf_counter()
             try:
-                code = run_child((executable, *program.command[1:]), environment, placement.pus, blocked)
+                code = run_child(command_of(program), environment, placement.pus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
             wall_s = time.perf_counter() - began_s
@@ -224,7 +223,9 @@ def _notes(captured: Sequence[CapturedRegion], placement: Placement, budget_s: f
             "some of the program's threads did not sleep during replays, and took processors from them: unset "
             "OMP_WAIT_POLICY=active and the like"
         )
-    if any(not one.replays for one in captured):
+    if any(one.cut for one in captured):
+        yield f"{ENDED}: let it run to its end"
+    if any(not one.replays and not one.cut for one in captured):
         yield f"the {budget_s:g} s for replays were used up: --seconds allows more"
     own = {one.asked.team for one in captured if one.asked.team != placement.mapping.threads}
     if own:

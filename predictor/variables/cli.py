@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from numapredict.collect.campaign.campaign_options import MACHINE
-from numapredict.collect.campaign.completion import files
+from numapredict.collect.campaign.completion import files, labels
 from numapredict.collect.terminal.command import JSON, Command
 
 
@@ -21,7 +21,10 @@ from numapredict.collect.terminal.command import JSON, Command
 )
 @MACHINE
 @click.option(
-    "--mapping", metavar="LABEL", help="Which threads share a node, pages by first touch; all cores if not given."
+    "--mapping",
+    metavar="LABEL",
+    shell_complete=labels,
+    help="Which threads share a node, pages by first touch; all cores if not given.",
 )
 @click.option(
     "--profile",

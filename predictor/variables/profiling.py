@@ -13,9 +13,8 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.measuring.samples.perf_script import Accesses
 from numapredict.collect.measuring.samples.source import PerfSamples
 from numapredict.collect.placement import Placement, ThreadSlot
-from numapredict.collect.placing.placed_run_outcome import exit_and_signal
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
-from numapredict.collect.placing.process import cannot_start, run_process
+from numapredict.collect.placing.process import cannot_start, exit_and_signal, run_process
 from numapredict.collect.placing.profile_file import Profile, is_profile, read_profile
 from numapredict.collect.placing.start import start_of
 from numapredict.collect.program import Program

@@ -10,10 +10,9 @@ from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.page_plan import PagePlan, joined
-from numapredict.collect.placing.placed_run_outcome import exit_and_signal
 from numapredict.collect.placing.plan_file import Plan, write_plan
 from numapredict.collect.placing.preload import PlacementFiles
-from numapredict.collect.placing.process import cannot_start, run_process
+from numapredict.collect.placing.process import cannot_start, exit_and_signal, run_process
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.placing.region_times import region_times_of_processes, with_places
 from numapredict.collect.placing.start import start_of

@@ -26,7 +26,7 @@ from numapredict.reports.parts.choices import choices_data
 from numapredict.reports.parts.curve import cuts_data
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data
-from numapredict.reports.parts.held_out import HeldOutData, held_out_data
+from numapredict.reports.parts.held_out import HeldOutData, held_out_data, shipped_data
 from numapredict.reports.parts.merge_tree import tree_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
@@ -144,7 +144,9 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
     if evaluation is not None:
         return held_out_data(evaluation, model)
     saved = data_folder() / "evaluations" / f"{name}.json"
-    return held_out_data(saved, model) if os.path.isfile(saved) else None  # of too long a name: no
+    if os.path.isfile(saved):  # of too long a name: no
+        return held_out_data(saved, model)
+    return shipped_data(name, model)
 
 
 def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:

@@ -1,5 +1,6 @@
-"""How good a model's advice is for held-out programs, from a file that `numapredict evaluate` wrote."""
+"""How good a model's advice is for held-out programs: what `numapredict evaluate` found, or what ships with a model."""
 
+import importlib.resources
 from pathlib import Path
 
 import msgspec
@@ -11,12 +12,13 @@ from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import named_model, shipped_models
 from numapredict.predictor.learning.scores import Score
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
 
 
 class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
-    """The evaluation of a model's machine, and its ``file``."""
+    """The evaluation of a model's machine, and its ``file``, or the command that makes it."""
 
     file: str
     evaluation: Evaluation
@@ -43,6 +45,15 @@ def held_out_data(path: Path, model: Model) -> HeldOutData:
         f"{path} is of {named}, not of {model.machine} over {model.default} with this model's mappings and options: "
         "evaluate the dataset that the model was learned from"
     )
+
+
+def shipped_data(name: str, model: Model) -> HeldOutData | None:
+    """Return the scores that ship with the model of a name; None where there are none, or ``model`` is another."""
+    file = importlib.resources.files("numapredict.models") / "evaluations" / f"{name}.json"
+    if name not in shipped_models() or not file.is_file() or named_model(name).model != model:
+        return None
+    evaluation = msgspec.json.decode(file.read_bytes(), type=Evaluation, dec_hook=from_label)
+    return HeldOutData(file=f"numapredict evaluate {name}", evaluation=evaluation)
 
 
 def _is_of(evaluation: Evaluation, model: Model) -> bool:

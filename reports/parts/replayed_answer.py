@@ -4,8 +4,8 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.command import run_words
+from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
-from numapredict.predictor.advising.advice import seconds_in_words
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication

@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.terminal.printable import command_line
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import Advice
@@ -62,10 +63,11 @@ def open_subject(name: str) -> Subject:
     if path.name == DESCRIPTION_FILE and path.is_file():
         return open_subject(str(path.parent))
     if not path.exists():
-        shipped = ", ".join(sorted({*shipped_datasets(), *shipped_models()}))
+        shipped = sorted({*shipped_datasets(), *shipped_models()})
         raise UsageError(
-            f"no dataset, model or prediction {name!r}: the shipped ones are {shipped}; else name a "
-            "dataset's folder, a model's .json file, or a file with what 'numapredict predict --json' printed"
+            f"no dataset, model or prediction {name!r}{did_you_mean(name, shipped)}: the shipped ones are "
+            f"{', '.join(shipped)}; else name a dataset's folder, a model's .json file, or a file with "
+            "what 'numapredict predict --json' printed"
         )
     return _file(path)
 

@@ -24,7 +24,7 @@ from numapredict.predictor.command_line.main import main as numapredict
 LOADED = (
     "numapredict.collect.campaign.campaign",
     "numapredict.collect.campaign.request",
-    "numapredict.collect.placing.placed_run",
+    "numapredict.collect.placing.reported_run",
     "numapredict.predictor.advising.advice_text",
     "numapredict.predictor.advising.session",
     "numapredict.predictor.command_line.cli",

@@ -46,7 +46,7 @@ LABELS = (
     "4x1-contiguous-remote",
 )
 # likwid-pin takes some seconds for each start, and more for each thread (TOOLS). Left out are labels that give it words
-# of a kind it has from others: no option (threads in another order), and numactl's --membind in it
+# of a kind it has from others: no option (threads in another order), and numactl's --preferred in it
 # (`8x2-scatter-bind@1` and SAID have that).
 NOT_LIKWID = {
     "4x4-contiguous-first-touch",
@@ -82,10 +82,10 @@ SHOW, BINDING, CPUS = ("numactl", "--show"), ("hwloc-bind", "--get", "--membind"
 SPREAD, BOUND, AWAY = "8x2-scatter-interleave@4", "4x1-contiguous-bind", "8x2-scatter-remote@1"
 SAID = {
     Round("numactl", SPREAD, SHOW): (r"policy: interleave\n.*interleavemask: 0 1 2 3 ?\n",),
-    Round("numactl", AWAY, SHOW): (r"policy: bind\n", r"membind: 2 ?\n", r"physcpubind: 0 1 2 3 4 5 6 7 ?\n"),
+    Round("numactl", AWAY, SHOW): (r"policy: preferred\n", r"preferred node: 2\n", r"physcpubind: 0 1 2 3 4 5 6 7 ?\n"),
     Round("likwid", SPREAD, SHOW): (r"policy: interleave\n.*interleavemask: 0 1 2 3 ?\n",),
-    Round("likwid", BOUND, SHOW): (r"policy: bind\n", r"membind: 0 ?\n"),
-    Round("likwid", AWAY, SHOW): (r"policy: bind\n", r"membind: 2 ?\n"),
+    Round("likwid", BOUND, SHOW): (r"policy: default\n", r"nodebind: 0 ?\n"),
+    Round("likwid", AWAY, SHOW): (r"policy: preferred\n", r"preferred node: 2\n"),
     Round("hwloc", SPREAD, BINDING): (r"0x0000000f \(interleave\)",),
     Round("hwloc", AWAY, BINDING): (r"0x00000004 \(bind\)",),
     Round("hwloc", AWAY, CPUS): (r"0x000000ff",),

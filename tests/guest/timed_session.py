@@ -22,7 +22,7 @@ from numapredict.predictor.command_line.main import main as numapredict
 
 LOADED = (
     "numapredict.collect.campaign.campaign",
-    "numapredict.collect.placing.placed_run",
+    "numapredict.collect.placing.reported_run",
     "numapredict.predictor.advising.session",
     "numapredict.predictor.learning.train",
 )

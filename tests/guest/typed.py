@@ -9,7 +9,7 @@ import sys
 
 from tests.guest.end_to_end import leave, load, must
 
-LOADED = ("numapredict.collect.placing.placed_run", "numapredict.predictor.command_line.cli")
+LOADED = ("numapredict.collect.placing.reported_run", "numapredict.predictor.command_line.cli")
 
 
 def main(*commands: str) -> None:

@@ -148,6 +148,36 @@ def test_a_program_that_prints_megabytes_is_advised_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-def test_an_unwritable_trace_cache_gets_one_line(heat: Path) -> None:
-    text = refusal(numapredict(*SANDY, str(heat), NUMAPREDICT_CACHE="/proc/nowhere"), code=1)
-    assert "trace cache /proc/nowhere" in text
+def test_limits_hold_for_the_answer_and_its_command(heat: Path) -> None:
+    done = numapredict(*SANDY, "--threads", "8", "--only", "numactl", "--json", str(heat), "64", "2")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {run["mapping"].split("x")[0] for run in found["runs"]} == {"8"}
+    assert " numactl " in found["command"]
+    assert "numapredict" not in found["command"]
+    assert "22 mappings of 191 within the limits" in done.stderr
+    none = numapredict(*SANDY, "--threads", "7", str(heat), "64", "2")
+    assert "--threads 7: the mappings of sandybridge-4x8 have 1, 2, 4, 8, 16, 32 threads" in refusal(none)
+
+
+@pytest.mark.native
+def test_omp_num_threads_counts_on_a_described_machine_too(heat: Path) -> None:
+    done = numapredict(*SANDY, "--runs", "2", "--json", str(heat), "64", "2", OMP_NUM_THREADS="6")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["baseline"] == "6x4-contiguous-first-touch"
+    assert "OMP_NUM_THREADS=6: compared with the program on 6 threads" in done.stderr
+    more = numapredict(*SANDY, str(heat), "64", "2", OMP_NUM_THREADS="33")
+    assert "OMP_NUM_THREADS=33: sandybridge-4x8 has 32 hardware threads on 4 nodes" in refusal(more)
+
+
+@pytest.mark.native
+def test_an_answer_goes_on_without_a_trace_cache(heat: Path, tmp_path: Path) -> None:
+    """It keeps its traces for as long as it runs: each number of threads is traced once."""
+    done = numapredict(*SANDY, str(heat), NUMAPREDICT_CACHE="/proc/nowhere", TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "cannot write the trace cache /proc/nowhere/traces: " in line]
+    assert len(told) == 1, done.stderr
+    assert "going on without it (NUMAPREDICT_CACHE=FOLDER names another)" in told[0]
+    assert done.stderr.count("one native run") == 1
+    assert done.stderr.count("tracing with 32 threads") == 1
+    assert list(tmp_path.glob("numapredict-work-*")) == []

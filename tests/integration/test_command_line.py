@@ -31,6 +31,21 @@ def test_help_loads_no_library_that_it_does_not_need() -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("words", [("--mapping", "1x1-contiguous-bind"), ("--adapt",)])
+def test_a_run_without_a_report_starts_with_few_libraries(words: tuple[str, ...]) -> None:
+    """Those took two thirds of its start."""
+    code = "from numapredict.predictor.command_line.main import main; main()"
+    flags = ("-S", "-X", "importtime", "-c", code)
+    run = [sys.executable, *flags, "run", *words, "true"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=BARE)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert {"click", "msgspec"} <= loaded
+    if words == ("--adapt",) and "left alone" not in done.stderr:
+        pytest.skip("this computer has several nodes")
+    assert loaded.isdisjoint({"numpy", "scipy", "elftools", "importlib.metadata"})
+
+
+@pytest.mark.native
 def test_codelets_are_listed_for_people_and_programs() -> None:
     people = numapredict("collect", "codelets").stdout
     listed = json.loads(numapredict("collect", "codelets", "--json").stdout)

@@ -59,6 +59,56 @@ def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
     assert expected in refusal(numapredict(*(program if word == "PROGRAM" else word for word in words), cwd=tmp_path))
 
 
+TYPED = {
+    "./heat --machine sandybridge-4x8": (
+        "--machine stands behind the program: type numapredict --machine sandybridge-4x8 ./heat (or, if it is the "
+        "program's own, numapredict -- ./heat --machine sandybridge-4x8)"
+    ),
+    "-q ./heat 5 --machine=lpdquad 9": "type numapredict -q --machine=lpdquad ./heat 5 9 (or",
+    "run ./heat --mapping close": "type numapredict run --mapping close ./heat (or",
+    "variables ./heat --mapping 2x1-contiguous-bind": "type numapredict variables --mapping 2x1-contiguous-bind ./heat",
+    "--machine sandybridge ls": "unknown machine 'sandybridge' (did you mean sandybridge-4x8?)",
+    "--machine sandybridge-4x8 --model sandy ls": "unknown model 'sandy' (did you mean sandybridge-4x8?)",
+    "evaluate lpdqad": "no dataset 'lpdqad' (did you mean lpdquad?)",
+    "report sandybrige": "no dataset, model or prediction 'sandybrige' (did you mean sandybridge-4x8?)",
+    "preditc ./heat": "preditc: neither a command nor a program in PATH; did you mean numapredict predict ./heat?",
+    "-q topolgy --list": "did you mean numapredict topology --list?",
+    "help": "help: neither a command nor a program in PATH; did you mean numapredict --help?",
+    "help run": "did you mean numapredict run --help?",
+    "version": "did you mean numapredict --version?",
+    "-h": "-h is no option; type numapredict --help",
+    "run -h": "-h is no option; type numapredict run --help",
+    "run --machine lpdquad ./heat": (
+        "run has no option --machine, predict has one: did you mean numapredict predict --machine lpdquad ./heat?"
+    ),
+    "OMP_NUM_THREADS=8 ./heat": (
+        "OMP_NUM_THREADS=8 is a variable: put it in front of all else: OMP_NUM_THREADS=8 numapredict ./heat"
+    ),
+    "run --mapping close -- A=1 B=2 ./heat": "A=1 B=2 are variables: put them in front of all else: A=1 B=2 numap",
+    "report heatmap D": "there is no report 'heatmap'; did you mean numapredict report clustermap D?",
+    "report dendrogram D": "there is no report 'dendrogram'; did you mean numapredict report clustermap D?",
+    "report clustermp D": "there is no report 'clustermp'; did you mean numapredict report clustermap D?",
+}
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_what_was_mistyped_is_told_with_what_to_type(tmp_path: Path, line: str) -> None:
+    assert TYPED[line] in refusal(numapredict(*line.split(), cwd=tmp_path))
+
+
+def test_words_of_the_program_are_left_to_it() -> None:
+    """Behind a `--` all of them; without one those whose value no option knows, with a line on them."""
+    four = {"HWLOC_SYNTHETIC": "node:1 core:4 pu:1"}
+    assert "one NUMA node" in refusal(numapredict("--", "ls", "--machine", "lpdquad", **four))
+    done = numapredict("ls", "--machine", "other", "-q", "x=1", **four)
+    assert "one NUMA node" in refusal(done)
+    assert done.stderr.startswith(
+        "--machine stands behind the program and goes to it; for numapredict's own, type numapredict --machine other ls"
+    )
+    placed = numapredict("run", "--mapping", "1x1-contiguous-bind", "echo", "--mapping", "other", "A=1")
+    assert (placed.returncode, placed.stdout, placed.stderr) == (0, "--mapping other A=1\n", "")
+
+
 def test_an_argument_that_is_no_text_gets_one_line() -> None:
     words = [*map(os.fsencode, COLD), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)

@@ -97,6 +97,7 @@ FILES = [
     ("predict ./other -x hea", "heat-flow"),
     ("characterize ./hea", "./heat-flow"),
     ("run --mapping 16x2-contiguous-bind -- ./hea", "./heat-flow"),
+    ("run --mapping spr", "spread"),
     ("report adv", "advice.json"),
     ("report page adv", "advice.json"),
     ("train --dataset measur", "measured/"),

@@ -16,6 +16,8 @@ from numapredict.collect.space import full_space
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.predictor.command_line.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
 from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
+from numapredict.predictor.learning.model_choice import named_model
+from numapredict.reports.parts.held_out import shipped_data
 from tests.golden.evaluations import measured
 from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guide import (
@@ -56,6 +58,9 @@ UNNAMED = {
     "collect/campaign/listed_regions.py": "the line says how to write the file",
     "collect/campaign/merging.py": "the line says what to merge too, or which folder to name",
     "collect/placing/adapt_table.py": "a file of the library's own, in a folder that ends with the run",
+    "collect/limits.py": "the line says what there is",
+    "predictor/advising/described_baseline.py": "the line says how many threads there are",
+    "predictor/adapting/columns.py": "the program is left alone, and the line says why",
     "predictor/adapting/session.py": "the line says what to leave out or to name",
     "collect/campaign/plan.py": "two programs of one name: the line says all",
     "collect/campaign/shard.py": "the line says which shards there are",
@@ -75,18 +80,19 @@ UNNAMED = {
     "collect/modelled/trace.py": "a damaged trace: the line says to remove it",
     "collect/modelled/trace_store.py": "says to remove the file",
     "collect/page_placement.py": "a trace that fits no mapping: only other code of ours can bring it about",
-    "collect/placing/elf.py": "says how to build, or which program to name",
     "collect/placing/executable.py": "the line says what to name or to do",
     "collect/placing/mapping_here.py": "the line says which mapping to name",
     "collect/placing/tools/of_ranks.py": "the line says what does it exactly",
     "collect/rank_share.py": "the line says how many threads to take",
     "collect/placing/placed_pages.py": "what our own preload library wrote is damaged",
-    "collect/placing/placed_run.py": "two things for `run` to write into one file",
+    "collect/placing/placed_run.py": "the line says what to name",
+    "collect/placing/reported_run.py": "two things for `run` to write into one file",
     "collect/placing/process.py": "what the system says of a program that it cannot start",
     "collect/placing/profile_file.py": "says what makes such a file",
     "collect/placing/run_file.py": "another thing than a file named for `run` to write",
     "collect/program.py": "an empty command, or one that is not text",
     "collect/space.py": "the line names the subsets",
+    "collect/terminal/program_words.py": "the line says what to type",
     "collect/topology.py": "stands below 'machine description' or the name of a file",
     "native/library.py": "the line has the commands that build it",
     "predictor/advising/emitted_command.py": "names the nearest command of the tool",
@@ -98,6 +104,7 @@ UNNAMED = {
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
     "predictor/api/quiet.py": "what the system says, to those who ask from Python",
     "predictor/api/running.py": "says what `run` said",
+    "predictor/command_line/mistyped.py": "the line says what to type",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",
     "predictor/evaluation/explanation_check.py": "a dataset that this report cannot judge by",
     "predictor/evaluation/similarity.py": "a dataset that is too small for this figure",
@@ -117,6 +124,7 @@ UNNAMED = {
     "predictor/variables/timing.py": "becomes a remark of the answer",
     "predictor/variables/variable_plan.py": "names the variables that there are",
     "reports/clustermap.py": "a dataset that this figure cannot show",
+    "reports/cli.py": "the line says what to type",
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/figure_file.py": "the line says which endings there are",
     "reports/parts/answer_file.py": "stands below 'is neither a model nor a prediction'",
@@ -286,6 +294,15 @@ class TestFigures:
         for machine, found in self.GOLDEN.items():
             (row,) = re.findall(rf"^\| {machine} \((.*)\|$", README, re.MULTILINE)
             assert re.findall(r"\d+(?:\.\d+)?", row) == found.row
+
+    @pytest.mark.parametrize("machine", GOLDEN)
+    def test_the_evaluation_that_ships_with_a_model_is_theirs(self, machine: str) -> None:
+        model = named_model(machine).model
+        shipped = shipped_data(machine, model)
+        assert shipped is not None
+        assert judged(shipped.evaluation) == self.GOLDEN[machine]
+        other = msgspec.structs.replace(model, dataset_created="")
+        assert shipped_data(machine, other) is None
 
     def test_quality_has_their_intervals_and_sums(self) -> None:
         text = " ".join((GUIDE / "quality.md").read_text().split())

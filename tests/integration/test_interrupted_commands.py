@@ -166,6 +166,43 @@ def test_a_program_that_runs_placed_gets_the_interrupt_itself(tmp_path: Path) ->
         assert running.left() == []
 
 
+REGION = """
+int main(void) {
+    volatile double sum = 0;
+    for (int step = 0; step < 100000; step++)
+#pragma omp parallel for
+        for (int n = 0; n < 20000000; n++)
+            if (n == step)
+                sum += 1;
+    return (int)sum;
+}
+"""
+
+
+@pytest.mark.native
+def test_a_program_that_is_replayed_is_said_to_have_ended(tmp_path: Path) -> None:
+    """Not that the time for replays was used up: there is far more of it than the test takes."""
+    program = tmp_path / "steps"
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-xc", "-", "-o", program], input=REGION, text=True, check=True)
+
+    def in_a_fork() -> bool:
+        named = (file for file in Path("/proc").glob("[0-9]*/cmdline"))
+        return sum(content_of(file) == f"{program}\0" for file in named) > 1
+
+    code, lines = Running("regions", str(program), cwd=tmp_path).when(in_a_fork).interrupted()
+    assert code == -signal.SIGINT
+    assert not any("used up" in line for line in lines)
+    assert any("not replayed, the program ended before its replays did" in line for line in lines)
+    assert "the program ended before its replays did: let it run to its end" in " ".join(lines)
+
+
+def content_of(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:  # it has ended
+        return ""
+
+
 @pytest.mark.native
 def test_what_handles_the_interrupt_ends_as_it_likes(tmp_path: Path) -> None:
     words = ("run", "--mapping", "1x1-contiguous-bind", "--verify", "--", "sh", "-c")

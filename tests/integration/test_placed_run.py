@@ -354,10 +354,10 @@ def test_balancing_is_switched_back_when_interrupted(tmp_path: Path, name: str) 
     setting = tmp_path / "numa_balancing"
     setting.write_text("1\n")
     code = (
-        "import sys, pathlib; from numapredict.collect.placing import placed_run;"
+        "import sys, pathlib; from numapredict.collect.placing import reported_run;"
         "from numapredict.predictor.command_line import main;"
-        f"placed_run.NUMA_BALANCING = pathlib.Path({str(setting)!r});"
-        f"placed_run.SHARED = pathlib.Path({str(tmp_path / 'shared')!r}); sys.exit(main.main())"
+        f"reported_run.NUMA_BALANCING = pathlib.Path({str(setting)!r});"
+        f"reported_run.SHARED = pathlib.Path({str(tmp_path / 'shared')!r}); sys.exit(main.main())"
     )
     script = f"cat {setting} >&2; echo ready; exec sleep 100"
     with subprocess.Popen(

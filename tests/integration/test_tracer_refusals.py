@@ -95,6 +95,24 @@ def test_what_is_no_program_is_refused(kernels: Path, tmp_path: Path) -> None:
     assert "cannot start" in refusal(UnrunnableProgramError, program_of(kernels, "a\0b"))
 
 
+@pytest.mark.parametrize("starter", ["env A=1", "taskset -c {cpu}", "bash {folder}/wrap.sh", "nice", "numactl --all"])
+def test_a_program_that_starts_another_is_told_to_name_that(kernels: Path, tmp_path: Path, starter: str) -> None:
+    """Some become the other one, some wait for it: for all of them the message is the script's."""
+    (tmp_path / "wrap.sh").write_text('"$@"; exit $?\n')
+    words = starter.format(cpu=min(os.sched_getaffinity(0)), folder=tmp_path).split()
+    program = Program(name=words[0], command=(*words, str(kernels), "regions"))
+    message = refusal(UnrunnableProgramError, program)
+    asked = f"a model traces one program: name the program that it starts, {kernels}"
+    assert message == f"{words[0]} starts another program; {asked}"
+
+
+def test_an_instruction_that_the_emulator_lacks_is_named(tmp_path: Path) -> None:
+    """The native run is left out: this computer's processor may lack it, too."""
+    program = program_of(build("wide.c", tmp_path, GCC, "-mavx512f"))
+    with pytest.raises(TracingError, match=r"emulator lacks, such as AVX-512; build it with -march=x86-64-v3 in place"):
+        take_trace(program, 2, MACHINE, census_of((1, 1, 1.0)), BUDGET)
+
+
 def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(MissingNativePartError, match="packaging/install"):

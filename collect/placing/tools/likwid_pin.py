@@ -4,8 +4,8 @@ Where it has no option for the page nodes, numactl sets the policy, started by l
 that the first to be pinned is still the program's.
 
 likwid-pin(1) of LIKWID 5.2: thread i gets the i-th processor of the list after -c; -i interleaves over the NUMA nodes
-of the processors in the list, -m binds to them. The policy is set for the whole list before OMP_NUM_THREADS cuts it
-short, so that processors after the last thread's add their nodes.
+of the processors in the list. The policy is set for the whole list before OMP_NUM_THREADS cuts it short, so that
+processors after the last thread's add their nodes. Its -m is left alone: it ends a program where the nodes are full.
 """
 
 import re
@@ -103,16 +103,15 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
 def _memory(placement: Placement) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
     """Return the processors to list after the threads' and the option of the policy, None where there is none."""
     topology = placement.topology
-    if len(topology.memory_nodes) == 1 or FACTS[placement.mapping.page_policy].kernel == "local":
+    kernel = FACTS[placement.mapping.page_policy].kernel
+    if len(topology.memory_nodes) == 1 or kernel == "local":
         return (), ()
     os_indices = [node.os_index for node in topology.nodes]
-    if sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:
+    if kernel == "bind" or sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:
         return ((), ()) if left_to_first_touch(placement) else None  # its mask counts nodes, without gaps
     threads = {slot.node for slot in placement.slots}
     pages = placement.page_nodes
     missing = [topology.nodes[index] for index in pages if index not in threads]
     if not threads.issubset(pages) or not all(node.cores for node in missing):
         return None
-    if len(pages) > 1:
-        return tuple(node.cores[0].pus[0] for node in missing), ("-i",)
-    return (), ("-m",)
+    return tuple(node.cores[0].pus[0] for node in missing), ("-i",)

@@ -10,7 +10,7 @@ from numapredict.collect.placing.variables import CONFLICTING
 
 
 def numactl(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
-    """Return the call of numactl: --interleave, --membind (which fails where the node is full), or no policy."""
+    """Return the call of numactl: --interleave, --preferred, or no policy."""
     del shell
     words = (*launch(placement).numactl, *command)
     return Wrapping(emitted_variables(placement, confined=True), words, CONFLICTING, late_binding(placement))

@@ -193,6 +193,7 @@ def test_counts_below_one_are_a_problem() -> None:
 
 READERS = {
     "collect/binding.py": "typed",
+    "collect/campaign/completion.py": "typed",
     "collect/data/foreign_table.py": "an imported table",
     "collect/data/journal.py": "a journal",
     "collect/data/measurement_table.py": "a dataset",

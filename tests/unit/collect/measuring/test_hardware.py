@@ -264,8 +264,8 @@ def test_a_refused_memory_policy_is_said(script: Script, monkeypatch: pytest.Mon
     [
         ("2x2-contiguous-first-touch", ""),
         ("2x2-contiguous-interleave", "--interleave=4-5"),
-        ("2x2-contiguous-bind@1", "--membind=4"),
-        ("1x1-contiguous-remote", "--membind=5"),
+        ("2x2-contiguous-bind@1", "--preferred=4"),
+        ("1x1-contiguous-remote", "--preferred=5"),
     ],
 )
 def test_numactl_gets_os_indices(

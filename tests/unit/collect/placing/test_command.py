@@ -46,11 +46,11 @@ def test_threads_are_placed_in_thread_order() -> None:
         ("4x2-scatter-first-touch", ""),
         ("4x2-scatter-interleave", " --interleave=0,2"),
         ("4x1-contiguous-interleave@2", " --interleave=0,2"),
-        ("4x1-contiguous-bind", " --membind=0"),
-        ("4x2-contiguous-bind@1", " --membind=0"),
-        ("4x1-contiguous-remote", " --membind=2"),
-        ("4x1-contiguous-locality", " --membind=0"),  # with one thread node, the same as bind
-        ("4x2-contiguous-mix@1", " --membind=0"),
+        ("4x1-contiguous-bind", " --preferred=0"),
+        ("4x2-contiguous-bind@1", " --preferred=0"),
+        ("4x1-contiguous-remote", " --preferred=2"),
+        ("4x1-contiguous-locality", " --preferred=0"),  # with one thread node, the same as bind
+        ("4x2-contiguous-mix@1", " --preferred=0"),
     ],
 )
 def test_pages_are_placed_by_numactl_in_os_numbers(label: str, option: str) -> None:

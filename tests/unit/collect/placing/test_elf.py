@@ -126,7 +126,7 @@ def test_what_runs_without_a_preloaded_library_is_reported(built: Path, tmp_path
     assert preload_obstacle(built / "static", LIBRARY) == "it is statically linked"
     foreign = tmp_path / "foreign"
     foreign.write_bytes(START[:18] + b"\xb7\0" + START[20:])  # EM_AARCH64
-    assert "AArch64" in preload_obstacle(foreign, LIBRARY)
+    assert "EM_AARCH64" in preload_obstacle(foreign, LIBRARY)
 
 
 def test_damaged_programs_have_no_obstacle_of_their_own(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@ import json
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.placed_pages import parse_map
-from numapredict.collect.placing.placed_run_record import MoveTally, PlacedRun, json_of, observed_placement
+from numapredict.collect.placing.placed_run_record import MoveTally, PlacedRun, observed_placement
 from numapredict.collect.placing.placed_run_text import placement_in_words
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion
+from numapredict.collect.placing.run_file import json_of
 from tests.shapes import shape
 
 MAP = """numaplace-map 1 5

@@ -77,6 +77,16 @@ def test_steps_are_lines_now_and_then_where_there_is_no_bar(monkeypatch: pytest.
     assert stream.getvalue().splitlines() == ["2 of 4 folds, about 12 s left", "4 of 4 folds"]
 
 
+def test_no_color_asks_for_plain_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticking(monkeypatch, 6.0)
+    screen = Screen()
+    with Terminal(screen, environment={**TERM, "NO_COLOR": "1"}).attached():
+        assert list(follow("abcd", 4, "folds")) == list("abcd")
+        with doing("reading data"):
+            pass
+    assert screen.getvalue() == "2 of 4 folds, about 12 s left\n4 of 4 folds\n"
+
+
 def test_short_steps_say_nothing() -> None:
     stream = io.StringIO()
     with Terminal(stream).attached():

@@ -42,7 +42,7 @@ def test_only_the_command_is_on_standard_output_and_nothing_runs(
 def test_a_program_that_is_not_here_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--mapping", "4x1-contiguous-bind", "--emit", "likwid", "--", "./not-here", "-x")
     assert code == 0
-    assert out[0].endswith("likwid-pin -m -c 0,1,2,3 ./not-here -x")
+    assert out[0].endswith("likwid-pin -c 0,1,2,3 ./not-here -x")
 
 
 @pytest.mark.parametrize("tool", TOOLS)

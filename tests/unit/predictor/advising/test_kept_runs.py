@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.limits import Limits
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.predictor.advising import kept_runs
@@ -13,7 +14,7 @@ from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import Runner, Search, SearchOptions, search
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
-from tests.searches import GAINS, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, times
+from tests.searches import GAINS, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times
 
 TRUE = program_of(("/bin/true",))
 
@@ -67,6 +68,14 @@ def test_a_run_of_a_mapping_that_is_no_longer_known_is_left_out_and_stays_in_the
     found = search(runner, prior, TOPOLOGY, SearchOptions(runs=3))
     assert [made.measurement.mapping for made in found.made] == [AS_IT_IS, LOCAL]
     assert [run.measurement.mapping for run in kept().runs] == [AS_IT_IS, LOCAL, SPREAD]
+
+
+def test_a_kept_run_beyond_the_limits_is_left_out() -> None:
+    searched(Computer(times(8.0, local=1.0)), 2)
+    computer, limits = Computer(times(8.0, one=4.0)), Limits(threads=(ONE.threads,))
+    runner = Runner("app", AS_IT_IS, lambda: computer.run(AS_IT_IS), computer.run, kept())
+    found = search(runner, PRIOR, TOPOLOGY, SearchOptions(runs=3, limits=limits))
+    assert {made.measurement.mapping for made in found.made} == {AS_IT_IS, ONE}
 
 
 def test_ended_runs_are_left_out_where_runs_must_not_be_ended() -> None:

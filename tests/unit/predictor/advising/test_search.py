@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from numapredict.collect.limits import Limits
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import UnrunnableProgramError
@@ -96,6 +97,15 @@ def test_regions_are_the_clock_where_the_baseline_has_some_else_the_whole_run() 
     found = search(some.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3, cut=False))
     assert [run.message for run in found.records()[1:]] == ["no time was read"] * 2
     assert len(set(some.ran)) == 3
+
+
+def test_mappings_beyond_the_limits_are_not_tried() -> None:
+    """Nor is the default, if it is beyond."""
+    computer = Computer(times(8.0, local=1.0))
+    options = SearchOptions(runs=9, cut=False, limits=Limits(threads=(HALF.threads, ONE.threads)))
+    search(computer.runner(), PRIOR, TOPOLOGY, options)
+    assert computer.ran[1:]
+    assert set(computer.ran[1:]) <= {HALF, ONE}
 
 
 def test_only_mappings_with_the_programs_own_number_of_threads_compete() -> None:

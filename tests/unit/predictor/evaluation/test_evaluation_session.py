@@ -46,6 +46,16 @@ def test_finished_folds_are_kept_and_fresh_ones_asked_for(folder: Path) -> None:
     assert evaluate_datasets([name], fresh=True) == first
 
 
+def test_folds_run_without_a_cache(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = str(folder / "a" / "five")
+    expected = evaluate_datasets([name])
+    monkeypatch.setenv("NUMAPREDICT_CACHE", "/proc/nowhere")
+    assert evaluate_datasets([name]) == expected
+    assert "going on without it (NUMAPREDICT_CACHE=FOLDER names another)" in caplog.text
+
+
 CORRUPT_S = 55 * 3600.0
 
 

@@ -19,7 +19,7 @@ from numapredict.predictor.advising.explanation import Close, Finding
 from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.model_choice import ChosenModel, named_model, shipped_models
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from numapredict.reports.parts import quantity
@@ -202,6 +202,17 @@ def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:
     data = page_data(Subject(name="planted", dataset=planted_dataset(120, subset="full")))
     size_bytes = write_page(data, tmp_path / "new" / "page.html")
     assert size_bytes == (tmp_path / "new" / "page.html").stat().st_size < 5e6
+
+
+@pytest.mark.parametrize("name", shipped_models())
+def test_the_page_of_a_shipped_model_says_how_good_it_is(name: str) -> None:
+    model = named_model(name).model
+    page = render(page_data(Subject(name=name, model=model, origin="shipped")))
+    assert "Not known" not in page
+    assert f"numapredict evaluate {name}" in page
+    assert Document(page).table("Speedups over the default of held-out")[1][0] == "two probes"
+    other = msgspec.structs.replace(model, dataset_created="2000-01-01")
+    assert "Not known" in render(page_data(Subject(name=name, model=other, origin="m.json")))
 
 
 def test_held_out_figures_come_from_an_evaluation_alone(

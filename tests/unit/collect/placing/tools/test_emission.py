@@ -38,6 +38,15 @@ def test_a_job_of_ranks_is_a_caution(tool: Tool) -> None:
     assert not any("rank" in caution for caution in emit(tool, placement, PROGRAM, {}).cautions)
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("label", ["4x1-contiguous-bind", "8x2-scatter-bind@1", "4x1-contiguous-remote"])
+def test_a_full_node_ends_no_program(tool: Tool, label: str) -> None:
+    """numactl --membind and likwid-pin -m would; hwloc-bind's --membind does so with --strict alone."""
+    words = words_of(emitted(tool, label).text)[1]
+    assert not {"-m", "--strict"}.intersection(words)
+    assert not any(word.startswith("--membind=") for word in words)
+
+
 @pytest.mark.parametrize(
     ("label", "options"),
     [
@@ -64,7 +73,7 @@ def test_hwloc_bind_names_nodes_with_gaps() -> None:
         ("4x2-contiguous-first-touch", "-c 0,4,1,5"),
         ("4x2-contiguous-interleave", "-i -c 0,4,1,5"),
         ("4x2-contiguous-interleave@4", "-i -c 0,4,1,5,2,3"),  # after the threads': for their nodes
-        ("4x1-contiguous-bind", "-m -c 0,4,8,12"),
+        ("4x1-contiguous-bind", "-c 0,4,8,12"),
     ],
 )
 def test_likwid_pin_lists_the_threads_in_order(label: str, options: str) -> None:
@@ -79,8 +88,8 @@ def test_likwid_pin_lists_the_threads_in_order(label: str, options: str) -> None
 @pytest.mark.parametrize(
     ("label", "option"),
     [
-        ("4x2-contiguous-bind@1", "--membind=0"),
-        ("4x1-contiguous-remote", "--membind=1"),
+        ("4x2-contiguous-bind@1", "--preferred=0"),
+        ("4x1-contiguous-remote", "--preferred=1"),
         ("8x4-scatter-interleave@2", "--interleave=0-1"),
     ],
 )
@@ -150,8 +159,8 @@ def srun_words(text: str) -> tuple[set[int], list[str]]:
     ("label", "memory"),
     [
         ("8x4-scatter-first-touch", ""),
-        ("8x4-contiguous-bind@1", "numactl --membind=0"),
-        ("4x2-contiguous-remote@1", "numactl --membind=2"),
+        ("8x4-contiguous-bind@1", "numactl --preferred=0"),
+        ("4x2-contiguous-remote@1", "numactl --preferred=2"),
         ("8x4-scatter-interleave", "numactl --interleave=0-3"),
         ("8x4-scatter-interleave@2", "numactl --interleave=0-1"),
     ],

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.program import program_of
-from numapredict.predictor.adapting import session
+from numapredict.predictor.adapting import columns
 from numapredict.predictor.adapting.kept import Kept
 from tests.shapes import shape
 
@@ -15,9 +15,9 @@ def test_where_the_kernel_moves_pages_nothing_but_crowded_ones_is_tried(
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path))
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(session, "balancing_is_on", lambda: balancing)
+    monkeypatch.setattr(columns, "balancing_is_on", lambda: balancing)
     topology = shape([4, 4])
     kept = Kept(program_of(("true",)), topology, fresh=False)
-    table = session._columns(session.Request(("true",)), topology, kept).table
+    table = columns.columns_of(0.05, topology, kept).table
     assert table.crowded_only is balancing
     assert len(table.columns) > 1
