@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tests.guest.errors import GuestError
 
-DAEMON = Path("/usr/lib/qemu/virtiofsd")  # of QEMU itself, until 7.2
-LATER_DAEMON = Path("/usr/libexec/virtiofsd")  # a project of its own, with options of its own
+DAEMON = Path("/usr/lib/qemu/virtiofsd")
 # The kernel ends a child together with us, even where we are killed and can clean up nothing.
 TIED = ("setpriv", "--pdeathsig", "KILL")
 
@@ -49,16 +48,12 @@ class Share:
 
         A descriptor instead of a path: for a path the daemon wants a lock file in a folder of the system.
         """
-        return [*virtiofsd(), f"--fd={listener}", *(self._options() if DAEMON.is_file() else self._later_options())]
-
-    def _later_options(self) -> list[str]:
-        cache = "always" if self.fixed else "auto"
-        return [f"--shared-dir={self.source}", f"--cache={cache}", "--sandbox=chroot"]
+        return [*virtiofsd(), f"--fd={listener}", "-f", *self._options()]
 
     def _options(self) -> list[str]:
         source = str(self.source).replace("\\", "\\\\").replace(",", "\\,")
         cache = "always" if self.fixed else "auto"
-        return ["-f", *(word for option in (f"source={source}", f"cache={cache}", "sandbox=chroot") for word in ("-o", option))]
+        return [word for option in (f"source={source}", f"cache={cache}", "sandbox=chroot") for word in ("-o", option)]
 
 
 @contextmanager
@@ -75,13 +70,12 @@ def running(command: Sequence[str], **options: object) -> Iterator[subprocess.Po
 
 def virtiofsd() -> list[str]:
     """Give the start of the daemon's command line."""
-    daemon = DAEMON if DAEMON.is_file() else LATER_DAEMON
-    if not daemon.is_file():
-        raise GuestError("the guest needs virtiofsd (package virtiofsd, in Debian 12 qemu-system-common)")
+    if not DAEMON.is_file():
+        raise GuestError(f"the guest needs {DAEMON} (package virtiofsd; in Debian 12 qemu-system-common)")
     if os.geteuid() == 0:
-        return [*TIED, str(daemon)]
+        return [*TIED, str(DAEMON)]
     # The daemon changes its root, which a user may in a user namespace only, and may not raise its limit of files.
-    return ["unshare", "--user", "--map-root-user", *TIED, str(daemon), "--rlimit-nofile=0"]
+    return ["unshare", "--user", "--map-root-user", *TIED, str(DAEMON), "--rlimit-nofile=0"]
 
 
 def groups_kept(private: Path) -> dict[str, str]:

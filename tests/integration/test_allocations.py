@@ -183,7 +183,6 @@ def test_a_thousand_forks_while_others_allocate(library: str, tmp_path: Path, ch
     assert run.code == 0
 
 
-@pytest.mark.slow
 def test_ten_million_blocks_from_eight_threads(library: str, tmp_path: Path, churn: Path) -> None:
     alone = ended(churn, 10_000_000, 8, 0)
     run = noted(library, tmp_path, churn, 10_000_000, 8, 0)

@@ -29,7 +29,6 @@ traced = pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not insta
 
 
 @traced
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_what_docstrings_show_is_so(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module: ModuleType = importlib.import_module(name)

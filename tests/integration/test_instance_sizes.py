@@ -69,7 +69,6 @@ def region_times_s(program: Program, folder: Path, **limits: float) -> Mapping[s
     return found
 
 
-@pytest.mark.slow
 def test_some_instances_of_each_size_represent_all(tmp_path: Path) -> None:
     program = levels(tmp_path, GCC, "levels", POINTS, CYCLES)
     whole = region_times_s(program, tmp_path, instances=10_000, records=3_000_000)

@@ -13,7 +13,6 @@ from tests.openmp import CLANG, GCC, GFORTRAN, GXX
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and GXX and GFORTRAN and CLANG), reason="no gcc, g++, gfortran or clang"),
 ]
 
