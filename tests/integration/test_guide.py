@@ -102,6 +102,7 @@ def check(block: Block, place: Path, few_programs: Path) -> None:
             assert pattern(exchange.expected).fullmatch(done.stdout), f"{exchange.command} printed:\n{done.stdout}"
 
 
+@pytest.mark.thorough
 @pytest.mark.native
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_reader_types_runs(name: str, place: Path, few_programs: Path) -> None:
