@@ -115,18 +115,17 @@ def test_half_of_what_is_asked_for_is_no_number_of_its_own(foreign: Path) -> Non
 def test_all_mappings_compete_where_a_third_follows(
     foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Shares are of a native run's time, which other load changes: once of three they are as on a quiet computer."""
-    for turn in range(3):
+    """Shares are of a native run's time, which other load changes: once of five they are as on a quiet computer."""
+    for turn in range(5):
         monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / str(turn)))
         advice, _ = answer(foreign, "mixed", "8", "12")
-        if advice.own_threads is None:
+        said = [text for text in advice.warnings if "set their own number" in text]
+        told = [[f"{threads} in " in text for threads in (8, 12, 32)] for text in said]
+        if advice.own_threads is None and told == [[True, True, False]]:
             break
     assert advice.own_threads is None
     assert advice.default == named_model(MACHINE).model.default
-    (said,) = [text for text in advice.warnings if "set their own number" in text]
-    assert "8 in " in said
-    assert "12 in " in said
-    assert "32 in " not in said
+    assert told == [[True, True, False]], said
 
 
 # ---- the model of so many threads ----
