@@ -1,9 +1,10 @@
-"""What all tests share: caches of their own, the foreign measurements' mark, and no silent skips in CI."""
+"""What all tests share: caches of their own, which of them are thorough, and what was skipped and why."""
 
 import logging
 import os
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import hypothesis
 import pytest
 
 from numapredict.collect.measuring import measurement_lock
+from tests.capabilities import TESTS, is_thorough
 
 FOREIGN = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).parents[2] / "shared")) / "datasets"
 # The variable that CI services set, and .ci/run. There a test that cannot run has failed.
@@ -53,7 +55,6 @@ GOOD_REASONS = (
     "no file system can be mounted here",
 )
 
-TESTS = Path(__file__).parent
 LONGEST_FIRST = {"guest": 0, "slurm": 1, "integration": 2}
 
 # No test is judged by the clock, however busy the computer is.
@@ -70,12 +71,29 @@ def pytest_sessionstart() -> None:
         pytest.exit(f"not installed, and nothing may be skipped in CI: {', '.join(missing)}", returncode=3)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start what takes longest first: a guest that boots last would leave the other processes idle."""
     items.sort(key=lambda item: LONGEST_FIRST.get(item.path.relative_to(TESTS).parts[0], len(LONGEST_FIRST)))
     for item in items:
+        if is_thorough(item.path):
+            item.add_marker(pytest.mark.thorough)
         if item.get_closest_marker("shared") and not FOREIGN.is_dir():
             item.add_marker(pytest.mark.skip(reason=f"shared/ is absent: no {FOREIGN}"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped and why, a line a reason."""
+    reasons = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
+    if reasons:
+        terminalreporter.section("skipped")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count} skipped: {reason}")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    given = report.longrepr
+    return str(given[2] if isinstance(given, tuple) else given).removeprefix("Skipped: ")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,8 +102,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
-        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
-        if not reason.removeprefix("Skipped: ").startswith(GOOD_REASONS):
+        reason = _reason(report)
+        if not reason.startswith(GOOD_REASONS):
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid}: skipped in CI, where everything must run: {reason}"
     return report

@@ -28,6 +28,7 @@ STAND_INS = {
     "NAME": "sandybridge-4x8",
     "SUBJECT": "sandybridge-4x8",
 }
+LAUNCHERS = {"mpirun", "srun"}  # of servers; a program that a document names besides must be here
 AND_MORE = "..."  # alone at the end: the line shows a part of what has to be given
 TOP = click.Context(commands, info_name="numapredict")
 
@@ -113,7 +114,8 @@ def _options_alone(command: click.Command, ctx: click.Context, words: list[str])
 
 def _check_value(ctx: click.Context, parameter: click.Parameter, text: str, made: Collection[str]) -> None:
     """Raise where a command would refuse a value only after parsing: a label, a budget, a name that is not there."""
-    if parameter.name == "command" and text == ctx.params["command"][0] and "/" not in text and not which(text):
+    started = parameter.name == "command" and text == ctx.params["command"][0]
+    if started and "/" not in text and text not in LAUNCHERS and not which(text):
         raise ValueError(f"{text!r} is neither a command nor a program here")
     named_by_others = ctx.info_name == "import"  # a table of somebody else's
     if parameter.metavar == "LABEL" and not named_by_others:

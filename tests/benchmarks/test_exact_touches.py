@@ -41,7 +41,7 @@ def test_a_touch_counts_by_the_wait_that_it_ends() -> None:
 
 
 @pytest.mark.native
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not CAN_TRACE, reason="no gcc or no emulator")
 def test_samples_of_loops_over_arrays_agree_with_the_trace(tmp_path: Path) -> None:
     program = compiled(HERE / "shares.c", tmp_path, options=("-g", "-fopenmp"))

@@ -21,7 +21,7 @@ from tests.traces import machine_of
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed"),
 ]
 

@@ -71,7 +71,7 @@ def running(command: Sequence[str], **options: object) -> Iterator[subprocess.Po
 def virtiofsd() -> list[str]:
     """Give the start of the daemon's command line."""
     if not DAEMON.is_file():
-        raise GuestError(f"the guest needs {DAEMON} (package qemu-system-common of Debian 12)")
+        raise GuestError(f"the guest needs {DAEMON} (package virtiofsd; in Debian 12 qemu-system-common)")
     if os.geteuid() == 0:
         return [*TIED, str(DAEMON)]
     # The daemon changes its root, which a user may in a user namespace only, and may not raise its limit of files.

@@ -8,7 +8,7 @@ import pytest
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("guests")]
+pytestmark = pytest.mark.usefixtures("guests")
 
 # A source that knows what the load is told to do, and so what it moves: the loads, their differences and the verdict
 # are the real ones.

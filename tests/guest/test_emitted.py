@@ -21,7 +21,6 @@ from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import CLANG, GCC
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.skipif(not shutil.which("likwid-pin"), reason="likwid-pin is not installed"),
     pytest.mark.usefixtures("guests"),

@@ -16,7 +16,6 @@ from tests.guest.sweep import SMALL_PAGES, SOURCES, built_subjects
 from tests.openmp import CLANG, GCC
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]

@@ -25,7 +25,6 @@ from tests.preloaded import built
 from tests.traces import machine_of
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]

@@ -62,14 +62,12 @@ def _children() -> set[str]:
     return {Path("/proc", child, "comm").read_text().strip() for children in lists for child in children}
 
 
-@pytest.mark.slow
 def test_the_kernel_sees_the_asked_nodes(facts: dict[str, Any]) -> None:
     assert [node["cpus"] for node in facts["nodes"].values()] == ["0-1", "2-3", "4-5", ""]
     assert [tuple(node["distances"]) for node in facts["nodes"].values()] == list(DISTANCES)
     assert all(150 < node["memory_mb"] <= 256 for node in facts["nodes"].values())
 
 
-@pytest.mark.slow
 def test_output_errors_and_exit_code_come_back_byte_for_byte(result: GuestResult) -> None:
     assert result.exit_code == 37
     assert result.stdout == bytes(range(256)) * 16 * 200 + b"and more"
@@ -77,7 +75,6 @@ def test_output_errors_and_exit_code_come_back_byte_for_byte(result: GuestResult
     assert 0 < result.boot_s < result.total_s
 
 
-@pytest.mark.slow
 def test_arguments_and_environment_arrive_as_they_are(facts: dict[str, Any], result: GuestResult) -> None:
     assert facts["arguments"] == list(HOSTILE)
     assert facts["environment"]["ODD"] == "a'b c\n$HOME"
@@ -89,13 +86,11 @@ def test_arguments_and_environment_arrive_as_they_are(facts: dict[str, Any], res
     assert [path.name for path in result.folder.iterdir()] == ["facts.json"]
 
 
-@pytest.mark.slow
 def test_the_host_is_readable_and_not_writable(facts: dict[str, Any]) -> None:
     assert facts["seen"] == "written by the host"
     assert facts["wrote_to_root"] == "Read-only file system"
 
 
-@pytest.mark.slow
 def test_the_command_line_streams_and_exits_like_the_command(guests: None) -> None:
     # What is left in the background holds the output open, and must not hold up the end.
     script = "echo out; echo errors >&2; sleep 1000 & kill -KILL $$"
@@ -104,7 +99,6 @@ def test_the_command_line_streams_and_exits_like_the_command(guests: None) -> No
     assert (done.returncode, done.stdout, done.stderr) == (137, b"out\n", b"errors\n")
 
 
-@pytest.mark.slow
 def test_a_panic_is_reported_in_one_line_with_the_console_after_it(
     guests: None, tmp_path: Path, nothing_left: None
 ) -> None:
@@ -114,13 +108,11 @@ def test_a_panic_is_reported_in_one_line_with_the_console_after_it(
     assert len(str(caught.value).splitlines()) > 3
 
 
-@pytest.mark.slow
 def test_a_guest_that_cannot_boot_is_reported(guests: None, tmp_path: Path, nothing_left: None) -> None:
     with pytest.raises(GuestError, match="before its command: Kernel panic"):
         Guest(SMALL, ["rdinit=/nothing"]).run(["true"], tmp_path)
 
 
-@pytest.mark.slow
 def test_a_guest_whose_time_is_spent_is_stopped(guests: None, tmp_path: Path, nothing_left: None) -> None:
     with pytest.raises(GuestTimeoutError, match="stopped after 1 s, before its command"):
         Guest(SMALL).run(["true"], tmp_path, timeout_s=1)

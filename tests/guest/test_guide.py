@@ -11,7 +11,7 @@ from tests.guest.shape import Shape
 from tests.guide import blocks, documents
 from tests.workloads import example_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.native, pytest.mark.usefixtures("guests")]
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("guests")]
 # Emulated, the largest one takes hours.
 SMALLER = {"./heat 4096 20": "./heat 256 20", "./heat 1024 20": "./heat 400 20"}
 

@@ -16,7 +16,6 @@ from tests.openmp import CLANG, GCC
 from tests.shapes import shape
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]

@@ -26,7 +26,6 @@ from tests.shapes import shape
 KINDS = ("openmpi", "mpich")
 INSTALLED = all(shutil.which(f"{tool}.{kind}") for tool in ("mpicc", "mpirun") for kind in KINDS)
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.skipif(not INSTALLED, reason="Open MPI or MPICH is not installed"),
     pytest.mark.usefixtures("guests"),

@@ -26,7 +26,6 @@ from tests.openmp import CLANG, GCC
 from tests.preloaded import built
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]
@@ -71,7 +70,7 @@ def test_teams_and_pages_are_where_the_plan_has_them(batch: Batch, tmp_path: Pat
     check_pages(plans[0], places.run.applied())
 
 
-@pytest.mark.long
+@pytest.mark.thorough
 def test_an_array_is_on_the_nodes_of_each_phase_during_all_of_it(batch: Batch, tmp_path: Path) -> None:
     command = [str(built("phases.c", tmp_path, GCC)), str(MOVED_PAGES), PATTERN]
     places = Places(command, [n * "a20b20" for n in (5, 15, 50)], batch, tmp_path, in_phases)

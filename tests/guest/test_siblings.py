@@ -19,7 +19,6 @@ from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import GCC
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not GCC, reason="gcc is not installed"),
     pytest.mark.usefixtures("guests"),
 ]

@@ -21,7 +21,7 @@ from tests.guest.served_machine import ServedMachine, served_machine
 from tests.guest.timed.checks import built_probe
 from tests.guest.timed.configuration import Timing, timed_machine
 
-pytestmark = [pytest.mark.slow, pytest.mark.native]
+pytestmark = pytest.mark.native
 
 MOST_S = 900.0
 ROUNDS = 3
@@ -120,7 +120,7 @@ def test_the_kernel_may_patch_itself_while_all_cpus_run(machine: ServedMachine) 
     assert said(machine, script) == [0]
 
 
-@pytest.mark.long
+@pytest.mark.thorough
 def test_three_programs_are_faster_where_their_memory_is_near(machine: ServedMachine) -> None:
     tiny = ("--size", "tiny", "--init", "serial", "--iterations")
     programs = (

@@ -10,8 +10,7 @@ from tests.guest.timed_phases import PLAN
 from tests.openmp import GCC
 
 pytestmark = [
-    pytest.mark.long,
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(not GCC, reason="gcc is not installed"),
     pytest.mark.usefixtures("guests"),
 ]

@@ -11,7 +11,6 @@ from tests.openmp import CLANG, GCC
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="no gcc or clang"),
 ]
 SOURCE = Path(__file__).parent / "capturing" / "temporaries.c"

@@ -35,8 +35,7 @@ def particles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.native
-@pytest.mark.slow
-@pytest.mark.parametrize("example", ["heat", pytest.param("particles", marks=pytest.mark.long)])
+@pytest.mark.parametrize("example", ["heat", pytest.param("particles", marks=pytest.mark.thorough)])
 def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.FixtureRequest) -> None:
     program: Path = request.getfixturevalue(example)
     done = numapredict(*SANDY, "--json", str(program))

@@ -178,12 +178,13 @@ def test_threads_that_free_each_others_blocks(library: str, tmp_path: Path, chur
     assert run.dropped == 0
 
 
+@pytest.mark.thorough
 def test_a_thousand_forks_while_others_allocate(library: str, tmp_path: Path, churn: Path) -> None:
     run = noted(library, tmp_path, churn, 200000, 4, 1000, ARMED="1")
     assert run.code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ten_million_blocks_from_eight_threads(library: str, tmp_path: Path, churn: Path) -> None:
     alone = ended(churn, 10_000_000, 8, 0)
     run = noted(library, tmp_path, churn, 10_000_000, 8, 0)

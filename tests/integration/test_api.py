@@ -28,8 +28,8 @@ pytestmark = [pytest.mark.native, pytest.mark.usefixtures("own_folders")]
 traced = pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")
 
 
+@pytest.mark.thorough
 @traced
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_what_docstrings_show_is_so(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module: ModuleType = importlib.import_module(name)
@@ -123,6 +123,7 @@ def test_without_advice_there_is_nothing_to_apply(foreign: Path) -> None:
         numapredict.run([foreign], "close:9999")
 
 
+@pytest.mark.thorough
 @traced
 def test_a_notebook_shows_answers_as_tables(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "answers.ipynb", tmp_path)

@@ -44,7 +44,6 @@ int main(int count, char **word) {
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (COMPILER and EMULATOR), reason="no gcc-aarch64-linux-gnu or qemu-user"),
     pytest.mark.skipif(not NATIVE.is_dir(), reason="the C sources are missing"),
     pytest.mark.skipif(len(ALLOWED) < 2, reason="one PU"),

@@ -14,8 +14,8 @@ from tests.integration.test_advised_programs import compiled, heat
 __all__ = ["heat"]  # a fixture
 
 
+@pytest.mark.thorough
 @pytest.mark.native
-@pytest.mark.slow
 def test_an_example_on_a_modelled_machine(heat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "cache"))  # other tests trace it, too
     chosen = ("--threads", "8", "--threads", "32", "--into", str(tmp_path / "out"))

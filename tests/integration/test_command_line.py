@@ -112,6 +112,7 @@ def test_a_job_array_is_printed_without_running_anything(tmp_path: Path) -> None
     assert not (tmp_path / "my runs").exists()
 
 
+@pytest.mark.thorough
 def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     printed = numapredict("report", "fidelity", "--only", "ics19")
     assert printed.returncode == 0, printed.stderr
@@ -127,6 +128,7 @@ def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     assert "cannot write the table" in refusal(unwritable, 1)
 
 
+@pytest.mark.thorough
 def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     rows = [
@@ -168,6 +170,7 @@ def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
     assert "is not COLUMN=VALUE" in refusal(numapredict(*words[:-2], "--where", "suspect"))
 
 
+@pytest.mark.thorough
 def test_the_thesis_s_curves_are_shown_and_drawn(tmp_path: Path) -> None:
     shown = numapredict("report", "sweeps", "sandybridge-4x8", "-o", "curves.svg", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
@@ -224,6 +227,7 @@ def test_machines_and_mappings_are_drawn(tmp_path: Path) -> None:
     assert "leave out --profile" in refusal(needless)
 
 
+@pytest.mark.thorough
 def test_the_pairs_most_alike_are_shown_or_written(tmp_path: Path) -> None:
     dataset = ("--dataset", "sandybridge-4x8", "--count", "3")
     shown = numapredict("report", "pairs", *dataset)

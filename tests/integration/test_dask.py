@@ -28,7 +28,7 @@ from numapredict.predictor.command_line.main import main
 from tests.command import SANDY
 from tests.planted import planted_dataset
 
-pytestmark = [pytest.mark.slow, pytest.mark.native]
+pytestmark = pytest.mark.native
 
 
 @pytest.fixture(scope="module")

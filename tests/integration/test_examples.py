@@ -79,7 +79,6 @@ def test_the_solver_finds_the_potential(tmp_path: Path) -> None:
 
 
 @traced
-@pytest.mark.slow
 def test_one_node_is_faster_for_many_short_steps_and_a_search_finds_it(tmp_path: Path) -> None:
     found = advised(built("ticks.c", tmp_path), "4096", "60", search=True)
     assert parse_label(str(found["mapping"])).thread_nodes == 1
@@ -88,7 +87,6 @@ def test_one_node_is_faster_for_many_short_steps_and_a_search_finds_it(tmp_path:
 
 
 @traced
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "words"), [("poisson.c", ("80", "4")), ("waves.f90", ("1000", "4"))])
 def test_what_one_thread_initialised_is_to_be_spread(name: str, words: tuple[str, ...], tmp_path: Path) -> None:
     found = advised(built(name, tmp_path), *words)
@@ -96,7 +94,6 @@ def test_what_one_thread_initialised_is_to_be_spread(name: str, words: tuple[str
     assert found["expected_speedup"]["median"] > 1.1  # type: ignore[index]
 
 
-@pytest.mark.slow
 @sampled
 def test_the_vectors_of_the_fault_are_named_with_their_lines(tmp_path: Path) -> None:
     program = built("vectors.cpp", tmp_path)

@@ -97,7 +97,6 @@ def test_campaigns_say_the_code_or_refuse_it(
     assert "exit code 26, which --strict refuses" in str(refused.exception)
 
 
-@pytest.mark.slow
 def test_a_characterisation_says_the_code_or_refuses_it(foreign: Path, tmp_path: Path) -> None:
     asked = ["--machine", "sandybridge-4x8", "--threads", "8", "--json"]
     words = [str(foreign), "exit", "26"]

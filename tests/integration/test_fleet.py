@@ -38,7 +38,6 @@ def known(dataset: Dataset, sign: float = 1.0) -> FleetMember:
     return dataclasses.replace(member, gains=msgspec.structs.replace(member.gains, numbers=numbers))
 
 
-@pytest.mark.slow
 def test_a_machine_that_reacts_alike_adds_more_than_one_that_misleads() -> None:
     dataset = called("asked", planted_dataset(15, seed=1))
     machines = [

@@ -10,7 +10,7 @@ from tests.small_folders import How, inside
 from tests.warm_start import COLD, warm
 from tests.workloads import example_program
 
-pytestmark = [pytest.mark.native]
+pytestmark = pytest.mark.native
 
 SANDY = ("--machine", "sandybridge-4x8")
 FREE = "free some space there, or name another folder with TMPDIR=FOLDER"
@@ -46,7 +46,6 @@ def finished(folder: Path) -> int:
     return (folder / "journal.jsonl").read_text().count('"kind":"finished"')
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["read-only", "full", "small"])
 def test_advice_names_the_folder_without_room(how: How, heat: str, tmp_path: Path) -> None:
     folder = tmp_path / "temporary"
@@ -57,7 +56,6 @@ def test_advice_names_the_folder_without_room(how: How, heat: str, tmp_path: Pat
     assert "OMP_NUM_THREADS" not in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit_bytes", [100_000, 1_500_000])
 def test_a_file_size_limit_is_named(limit_bytes: int, heat: str, tmp_path: Path) -> None:
     before = ["prlimit", f"--fsize={limit_bytes}"]
@@ -66,7 +64,6 @@ def test_a_file_size_limit_is_named(limit_bytes: int, heat: str, tmp_path: Path)
     assert "ulimit -f" in line or "NUMAPREDICT_CACHE" in line
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("how", "jobs"), [("read-only", "1"), ("full", "2"), ("small", "1"), ("small", "2")])
 def test_a_modelled_campaign_blames_no_program_and_goes_on_later(how: How, jobs: str, tmp_path: Path) -> None:
     into, folder = tmp_path / "into", tmp_path / "temporary"
@@ -144,7 +141,6 @@ def test_a_placed_run_whose_program_fills_the_folder_says_that_its_report_may_la
     assert f"may be incomplete: cannot write temporary files in {folder}: No space left" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["read-only", "full"])
 @pytest.mark.parametrize("words", [SANDY, ("evaluate", "sandybridge-4x8")])
 def test_a_full_cache_is_told_and_the_answer_goes_on(

@@ -102,8 +102,8 @@ def check(block: Block, place: Path, few_programs: Path) -> None:
             assert pattern(exchange.expected).fullmatch(done.stdout), f"{exchange.command} printed:\n{done.stdout}"
 
 
+@pytest.mark.thorough
 @pytest.mark.native
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_reader_types_runs(name: str, place: Path, few_programs: Path) -> None:
     session = []
@@ -126,7 +126,6 @@ GCC_VERSION = (
 
 
 @pytest.mark.native
-@pytest.mark.slow
 @pytest.mark.skipif(GCC_VERSION != "12", reason=f"the README's session is of Debian 12's gcc 12, not {GCC_VERSION}'s")
 def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) -> None:
     """Readings may be others, within bounds; labels, counts and words may not. Nothing was traced before."""

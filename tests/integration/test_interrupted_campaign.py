@@ -77,7 +77,6 @@ def check_complete(slow: Slow) -> None:
     assert set(made.measurements) == set(DATASET.measurements)
 
 
-@pytest.mark.slow
 def test_killed_again_and_again_it_finishes_every_pair_once(slow: Slow) -> None:
     random_ = random.Random(5)  # noqa: S311 - moments, not secrets
     kills = 0
@@ -99,7 +98,6 @@ def test_killed_again_and_again_it_finishes_every_pair_once(slow: Slow) -> None:
     assert calls.total() <= PAIRS + kills  # only what was running when it was killed is begun again
 
 
-@pytest.mark.slow
 def test_killed_with_workers_it_finishes_every_pair_once(slow: Slow) -> None:
     process = slow.start(jobs=2)
     slow.wait_for(process, 40)
@@ -110,7 +108,6 @@ def test_killed_with_workers_it_finishes_every_pair_once(slow: Slow) -> None:
     check_complete(slow)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_stops_at_once_without_a_traceback(slow: Slow, jobs: int) -> None:
     process = slow.start(jobs=jobs)
@@ -124,7 +121,6 @@ def test_ctrl_c_stops_at_once_without_a_traceback(slow: Slow, jobs: int) -> None
     check_complete(slow)
 
 
-@pytest.mark.slow
 def test_a_full_disk_stops_with_one_line_and_keeps_what_is_finished(slow: Slow) -> None:
     code, errors = slow.to_the_end(limit_bytes=30_000)
     assert code == 2
@@ -137,7 +133,6 @@ def test_a_full_disk_stops_with_one_line_and_keeps_what_is_finished(slow: Slow) 
     check_complete(slow)
 
 
-@pytest.mark.slow
 def test_a_dead_worker_is_said(slow: Slow) -> None:
     process = slow.start(jobs=2)
     slow.wait_for(process, 20)

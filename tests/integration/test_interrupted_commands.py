@@ -97,7 +97,6 @@ def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.native
-@pytest.mark.slow
 @pytest.mark.parametrize("step", ["one native run", "tracing with"])
 def test_a_prediction_stops_its_trace(heat: Path, tmp_path: Path, step: str) -> None:
     words = ("predict", "--machine", "sandybridge-4x8", str(heat))
@@ -108,7 +107,6 @@ def test_a_prediction_stops_its_trace(heat: Path, tmp_path: Path, step: str) -> 
 
 
 @pytest.mark.native
-@pytest.mark.slow
 def test_a_prediction_on_this_computer_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its probes are timed: there is no trace to keep."""
     monkeypatch.setenv("HWLOC_SYNTHETIC", "node:4 core:8 pu:1")
@@ -122,10 +120,13 @@ def test_a_prediction_on_this_computer_keeps_nothing(tmp_path: Path, monkeypatch
     check(running, ended, "nothing is kept; to start again", "predict --model m.json sh -c 'touch up; exec sleep 600'")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jobs", "group"),
-    [("1", True), pytest.param("2", True, marks=pytest.mark.long), pytest.param("2", False, marks=pytest.mark.long)],
+    [
+        ("1", True),
+        pytest.param("2", True, marks=pytest.mark.thorough),
+        pytest.param("2", False, marks=pytest.mark.thorough),
+    ],
 )
 def test_an_evaluation_keeps_its_folds(tmp_path: Path, jobs: str, group: bool) -> None:
     write_dataset(planted_dataset(8), tmp_path / "data")
@@ -145,7 +146,6 @@ def test_an_evaluation_keeps_its_folds(tmp_path: Path, jobs: str, group: bool) -
 
 
 @pytest.mark.native
-@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_campaign_keeps_its_runs(tmp_path: Path, jobs: str) -> None:
     which = ("--codelet", "stream-triad", "--codelet", "memory-copy", "--size", "small")
@@ -210,7 +210,6 @@ def test_what_handles_the_interrupt_ends_as_it_likes(tmp_path: Path) -> None:
     assert running.when(lambda: "up" in running.output.read_text()).interrupted()[0] == 7
 
 
-@pytest.mark.slow
 def test_no_moment_of_starting_and_ending_shows_a_traceback(tmp_path: Path) -> None:
     """From where numapredict has the say; before that the interpreter itself would be interrupted."""
     begun = CODE.replace("sys.exit", "sys.stderr.write('begun\\n'); sys.stderr.flush(); sys.exit")
@@ -263,7 +262,6 @@ sys.exit(main())
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [("--help",), ("topology",), ("evaluate", "--help"), ("--machine", "broadwell-2x10", "true")]
 )

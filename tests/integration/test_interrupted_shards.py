@@ -16,7 +16,6 @@ from numapredict.collect.campaign.shard_journals import shard_journals
 from numapredict.collect.data.dataset import read_dataset, write_dataset
 from tests.samples import dataset_of
 
-pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parent / "slow_campaign.py"
 DATASET = dataset_of(programs=6, mappings=30)
 PAIRS = len(DATASET.measurements)

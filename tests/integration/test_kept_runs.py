@@ -202,7 +202,6 @@ def words_of(app: App) -> tuple[str, ...]:
     return ("predict", "--runs", "3", "--no-cut", str(app.path))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kill", [False, True])
 def test_an_interrupted_or_killed_search_loses_no_finished_run(foreign: Path, tmp_path: Path, kill: bool) -> None:
     app = App(tmp_path, f"{PLACED} && [ ! -e {tmp_path}/hurry ] && sleep 600\n{foreign} exit 0")
@@ -221,7 +220,6 @@ def test_an_interrupted_or_killed_search_loses_no_finished_run(foreign: Path, tm
     assert app.ran()[0] == "placed"
 
 
-@pytest.mark.slow
 def test_a_search_interrupted_in_its_first_run_keeps_nothing(foreign: Path, tmp_path: Path) -> None:
     app = App(tmp_path, f"sleep 600\n{foreign} exit 0")
     running = Running(*words_of(app), cwd=tmp_path)
@@ -229,7 +227,6 @@ def test_a_search_interrupted_in_its_first_run_keeps_nothing(foreign: Path, tmp_
     check(running, running.interrupted(), "nothing is kept; to start again", " ".join(words_of(app)))
 
 
-@pytest.mark.slow
 def test_two_searches_at_a_time_leave_whole_files(foreign: Path, tmp_path: Path) -> None:
     app = slower_placed(tmp_path, foreign)
     code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"

@@ -14,7 +14,7 @@ import pytest
 from numapredict.collect.host.work_folder import clear_leftovers
 from tests.descendants import VARIABLE, family, wait_for_the_end_of
 
-pytestmark = [pytest.mark.native, pytest.mark.slow]
+pytestmark = pytest.mark.native
 
 CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 SANDY = ("--machine", "sandybridge-4x8")

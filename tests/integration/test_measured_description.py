@@ -14,7 +14,7 @@ FOUR = {"HWLOC_SYNTHETIC": "node:4 core:6 pu:1"}
 
 
 @pytest.mark.native
-@pytest.mark.long
+@pytest.mark.thorough
 def test_this_computer_is_described_and_can_be_modelled(tmp_path: Path) -> None:
     made = tmp_path / "mine.toml"
     done = numapredict("topology", "--measure", "--output", str(made), "--json")

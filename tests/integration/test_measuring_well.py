@@ -19,7 +19,7 @@ from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.placement import resolve
 from numapredict.collect.program import Program
 
-pytestmark = [pytest.mark.native, pytest.mark.slow]
+pytestmark = pytest.mark.native
 ONE = parse_label("1x1-contiguous-bind")
 
 # Uses a processor for as much time of its own as it is told, whoever else is there.

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from importlib.metadata import entry_points
 
 import click
-import pytest
 
 VALUES = {
     *("FILE", "FOLDER", "NAME", "NAME|FILE", "NAME|FOLDER", "LABEL", "COMMAND", "N", "RUNS", "SECONDS"),
@@ -42,46 +41,45 @@ def shown_options(command: click.Command) -> list[click.Option]:
 
 
 EVERY = dict(commands())
-CASES = pytest.mark.parametrize("name", EVERY)
 
 
-@CASES
-def test_values_of_options_have_the_same_words_everywhere(name: str) -> None:
-    command = EVERY[name]
-    for option in shown_options(command):
-        assert option.help, option.opts
-        assert "may be repeated" not in option.help
-        assert not option.multiple or "repeatable" in option.help or option.name in ("initialisations",), option.opts
-        if not option.is_flag and not isinstance(option.type, click.Choice):
-            assert option.make_metavar(click.Context(command)) in VALUES, option.opts
+def test_values_of_options_have_the_same_words_everywhere() -> None:
+    for name, command in EVERY.items():
+        for option in shown_options(command):
+            where = f"{name} {option.opts[0]}"
+            assert option.help, where
+            assert "may be repeated" not in option.help, where
+            assert not option.multiple or "repeatable" in option.help or option.name in ("initialisations",), where
+            if not option.is_flag and not isinstance(option.type, click.Choice):
+                assert option.make_metavar(click.Context(command)) in VALUES, where
 
 
-@CASES
-def test_output_is_a_file_into_is_a_folder_and_json_a_flag(name: str) -> None:
-    command = EVERY[name]
-    options = {word: one for one in shown_options(command) for word in one.opts}
-    for short, long in SHORT.items():
-        assert (short in options) == (long in options)
-    words = {
-        long: options[long].make_metavar(click.Context(command)) for long in ("--output", "--into") if long in options
-    }
-    assert words.get("--output", "FILE") == "FILE"
-    assert words.get("--into", "FOLDER") == "FOLDER"
-    if name in TO_A_FILE:
-        assert "--json" not in options
-        assert "--output" in options
-    elif name not in NO_ANSWER:
-        assert options["--json"].is_flag
-    if "--budget" in options:
-        assert name == "train"
+def test_output_is_a_file_into_is_a_folder_and_json_a_flag() -> None:
+    for name, command in EVERY.items():
+        options = {word: one for one in shown_options(command) for word in one.opts}
+        for short, long in SHORT.items():
+            assert (short in options) == (long in options), name
+        words = {
+            long: options[long].make_metavar(click.Context(command))
+            for long in ("--output", "--into")
+            if long in options
+        }
+        assert words.get("--output", "FILE") == "FILE", name
+        assert words.get("--into", "FOLDER") == "FOLDER", name
+        if name in TO_A_FILE:
+            assert "--json" not in options, name
+            assert "--output" in options, name
+        elif name not in NO_ANSWER:
+            assert options["--json"].is_flag, name
+        if "--budget" in options:
+            assert name == "train"
 
 
-@CASES
-def test_every_report_takes_an_output_and_its_dataset_by_position(name: str) -> None:
-    command = EVERY[name]
-    if name.startswith("report "):
-        assert "--output" in {word for one in shown_options(command) for word in one.opts}
-        assert "--dataset" not in {word for one in shown_options(command) for word in one.opts}
+def test_every_report_takes_an_output_and_its_dataset_by_position() -> None:
+    for name, command in EVERY.items():
+        if name.startswith("report "):
+            assert "--output" in {word for one in shown_options(command) for word in one.opts}, name
+            assert "--dataset" not in {word for one in shown_options(command) for word in one.opts}, name
 
 
 def test_all_commands_are_seen() -> None:

@@ -71,6 +71,10 @@ out%:
 """
 
 
+FEW = pytest.mark.parametrize("way", ["dataset", "profile"], indirect=True)
+"""For programs that the library treats as it does others: those of bash and of Python meet every way."""
+
+
 @pytest.fixture(params=list(WAYS))
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     name: str = request.param
@@ -113,6 +117,7 @@ def test_bash(way: dict[str, str]) -> None:
     assert b"killed: 139" in output
 
 
+@FEW
 def test_make_in_parallel(way: dict[str, str], tmp_path: Path) -> None:
     def prepare() -> Path:
         folder = tmp_path / "made"
@@ -137,10 +142,13 @@ def test_python_with_numpy(way: dict[str, str]) -> None:
     assert b"child" in same([sys.executable, "-c", NUMPY], way)
 
 
+@FEW
 def test_a_runtime_that_an_extension_brings(way: dict[str, str]) -> None:
     assert same([sys.executable, "-c", SCIKIT_LEARN], way)
 
 
+@FEW
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_git(way: dict[str, str], tmp_path: Path) -> None:
     def prepare() -> Path:
         folder = tmp_path / "repository"
@@ -159,6 +167,7 @@ def test_git(way: dict[str, str], tmp_path: Path) -> None:
     assert len(same(["bash", "-c", script], way, prepare).splitlines()[0]) == 40
 
 
+@FEW
 def test_gcc_compiles_the_same_object(way: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "source.c"
     source.write_text('#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n')
@@ -166,6 +175,7 @@ def test_gcc_compiles_the_same_object(way: dict[str, str], tmp_path: Path) -> No
     assert b"hello" in same(command, way)
 
 
+@FEW
 def test_a_mistake_in_a_program_is_reported_as_before(way: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "wrong.c"
     source.write_text("int main(void) { return undeclared; }\n")
@@ -237,7 +247,11 @@ def enders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return built
 
 
-@pytest.mark.parametrize("name", list(ENDS))
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [*((name, way) for name in ENDS for way in ("locality", "profile")), *(("exec", way) for way in WAYS)],
+    indirect=["way"],
+)
 def test_every_way_to_end(enders: dict[str, str], way: dict[str, str], name: str) -> None:
     assert b"101" in same([enders[name]], way)
 

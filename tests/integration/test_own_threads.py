@@ -46,7 +46,6 @@ def answer(program: Path, *arguments: str) -> tuple[Advice, str]:
     return msgspec.json.decode(done.stdout, type=Advice, dec_hook=from_label), done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["call", "clause"])
 def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(foreign: Path, how: str) -> None:
     advice, said = answer(foreign, how, "8")
@@ -67,7 +66,6 @@ def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(fore
     assert times[advice.mapping] <= 1.05 * min(times.values())
 
 
-@pytest.mark.slow
 def test_the_answer_begins_with_it(foreign: Path) -> None:
     done = CliRunner().invoke(commands, ["predict", "--explain", "--machine", MACHINE, str(foreign), "call", "8"])
     title, blank, first, *_ = done.stdout.splitlines()
@@ -77,7 +75,6 @@ def test_the_answer_begins_with_it(foreign: Path) -> None:
     assert "sets its own number of threads: 8 threads" in first
 
 
-@pytest.mark.slow
 def test_regions_of_different_numbers_are_distinguished_by_their_time(foreign: Path) -> None:
     advice, _ = answer(foreign, "both", "8", "4")
     assert advice.own_threads is not None
@@ -108,7 +105,6 @@ def test_a_clock_sees_it_too(foreign: Path, tmp_path: Path) -> None:
     assert own_team(HardwareMachine(topology, repetitions=1).run(nested, parse_label("1x1-contiguous-bind"))) is None
 
 
-@pytest.mark.slow
 def test_half_of_what_is_asked_for_is_no_number_of_its_own(foreign: Path) -> None:
     machine = modelled_machine(MACHINE)
     found = advise(program_of(foreign, "half"), machine, ChosenModel(named_model(MACHINE).model, "a model"))
@@ -116,22 +112,20 @@ def test_half_of_what_is_asked_for_is_no_number_of_its_own(foreign: Path) -> Non
     assert found.reason == "its number of threads depends on OMP_NUM_THREADS: 16 of 32, 8 of 16"
 
 
-@pytest.mark.slow
 def test_all_mappings_compete_where_a_third_follows(
     foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Shares are of a native run's time, which other load changes: once of three they are as on a quiet computer."""
-    for turn in range(3):
+    """Shares are of a native run's time, which other load changes: once of five they are as on a quiet computer."""
+    for turn in range(5):
         monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / str(turn)))
         advice, _ = answer(foreign, "mixed", "8", "12")
-        if advice.own_threads is None:
+        said = [text for text in advice.warnings if "set their own number" in text]
+        told = [[f"{threads} in " in text for threads in (8, 12, 32)] for text in said]
+        if advice.own_threads is None and told == [[True, True, False]]:
             break
     assert advice.own_threads is None
     assert advice.default == named_model(MACHINE).model.default
-    (said,) = [text for text in advice.warnings if "set their own number" in text]
-    assert "8 in " in said
-    assert "12 in " in said
-    assert "32 in " not in said
+    assert told == [[True, True, False]], said
 
 
 # ---- the model of so many threads ----
@@ -186,7 +180,6 @@ def test_without_the_dataset_there_is_no_answer(
 # ---- too little seen ----
 
 
-@pytest.mark.slow
 def test_a_region_with_most_of_the_time_that_no_trace_reaches_makes_the_answer_unknown(foreign: Path) -> None:
     machine = modelled_machine(MACHINE, TraceBudget(census_s=60, trace_s=4))
     answer = advise(program_of(foreign, "late", 1000), machine, ChosenModel(named_model(MACHINE).model, "a model"))

@@ -13,7 +13,6 @@ from tests.openmp import CLANG, GCC, GFORTRAN, GXX
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and GXX and GFORTRAN and CLANG), reason="no gcc, g++, gfortran or clang"),
 ]
 
@@ -96,6 +95,7 @@ def test_what_each_thread_has_for_itself_is_no_fault(tmp_path: Path) -> None:
     assert worth_fixing(answer) == []
 
 
+@sampled
 def test_the_model_says_what_a_plan_gains(tmp_path: Path) -> None:
     program = built(tmp_path, GCC, "lulesh.c", "-DNODES=(1l<<21)")  # larger than all caches
     question = Question((str(program), "60"), machine=ON["machine"], plan=tmp_path / "plan")

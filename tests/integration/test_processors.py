@@ -67,7 +67,6 @@ def test_a_team_of_all_processors_is_as_large_as_the_mapping(processors: Path, w
     assert [region.team for region in found.census.regions] == [2]
 
 
-@pytest.mark.slow
 def test_all_mappings_compete_for_it(
     processors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

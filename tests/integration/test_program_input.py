@@ -13,7 +13,6 @@ from tests.openmp import CAN_TRACE
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed"),
     pytest.mark.usefixtures("own_folders"),
 ]

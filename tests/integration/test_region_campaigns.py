@@ -14,7 +14,6 @@ from tests.openmp import CLANG, GCC
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="no gcc or clang"),
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one order only"),
 ]

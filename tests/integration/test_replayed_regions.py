@@ -20,7 +20,6 @@ from tests.warm_start import COLD
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and GXX and CLANG and GFORTRAN), reason="no gcc, g++, gfortran or clang"),
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one order only"),
 ]

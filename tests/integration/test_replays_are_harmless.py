@@ -20,7 +20,6 @@ from tests.openmp import CLANG, GCC
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.slow,
     pytest.mark.skipif(not (GCC and CLANG), reason="no gcc or clang"),
 ]
 SOURCES = Path(__file__).parent / "capturing"

@@ -3,6 +3,7 @@
 A computer without PEBS or IBS samples page faults instead, which have addresses, CPUs and times, too.
 """
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,11 @@ from tests.perf_data import source as source_of
 from tests.perf_data import with_sources
 from tests.samples import topology_of
 
-pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="no gcc")]
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not GCC, reason="no gcc"),
+    pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed"),
+]
 SOURCES = Path(__file__).parent / "variables"
 EVENTS = Events(("page-faults:u",), "page-faults", "page-faults", ("-c", "1"))
 GIVEN = (

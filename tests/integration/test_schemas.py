@@ -76,7 +76,6 @@ def test_the_computer_s_answers_are_as_their_schema_says() -> None:
 
 
 @pytest.mark.native
-@pytest.mark.slow
 def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     program = example_program(tmp_path)
     advice = check("predict", numapredict("-q", *SANDY, "--json", "--cpu-seconds", "30", str(program)).stdout)
@@ -112,7 +111,6 @@ def test_what_evaluates_answers_as_its_schema_says(tmp_path: Path) -> None:
     check("report calibration", numapredict(*words, cwd=tmp_path).stdout)
 
 
-@pytest.mark.slow
 def test_what_draws_answers_as_its_schema_says(tmp_path: Path) -> None:
     """Of few programs in a small space: what is drawn is checked elsewhere."""
     write_dataset(planted_dataset(6), tmp_path / "data")

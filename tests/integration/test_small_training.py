@@ -20,7 +20,6 @@ CODELETS = ("--codelet", "cg-dot", "--codelet", "histogram")
 
 
 @pytest.mark.native
-@pytest.mark.slow
 def test_few_runs_on_a_described_machine_are_what_the_next_search_begins_with(tmp_path: Path) -> None:
     data = {"NUMAPREDICT_DATA": str(tmp_path / "data")}
     dry = numapredict(*TRAIN, *CODELETS, "--budget", "6", "--dry-run", **data)
@@ -45,7 +44,6 @@ def test_few_runs_on_a_described_machine_are_what_the_next_search_begins_with(tm
 
 
 @pytest.mark.native
-@pytest.mark.slow
 def test_an_hour_is_enough_for_this_computer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one NUMA node no command trains; the machine, its clock and the programs are real all the same."""
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))

@@ -238,7 +238,6 @@ def test_a_source_younger_than_the_program_names_nothing(tmp_path: Path) -> None
     assert not names & {"a", "b"}  # two are declared in that line, and what is in it now is not known
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 def test_damage_leaves_things_unknown(kind: str, tmp_path: Path) -> None:
     program = built(tmp_path, *KINDS[kind])

@@ -132,7 +132,6 @@ def test_a_mistake_is_said_within_the_width(columns: int) -> None:
     assert max(map(len, text.splitlines())) <= columns
 
 
-@pytest.mark.slow
 def test_learning_shows_how_far_it_is_and_clears_up(tmp_path: Path) -> None:
     write_dataset(planted_dataset(12), tmp_path / "data")
     words = ("train", "--dataset", str(tmp_path / "data"), "--output", str(tmp_path / "model.json"))
@@ -149,7 +148,7 @@ def test_learning_shows_how_far_it_is_and_clears_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.long
+@pytest.mark.thorough
 def test_a_modelled_probe_shows_the_time_left_of_its_bound(tmp_path: Path) -> None:
     program = tmp_path / "heat"
     source = str(ROOT / "examples" / "heat.c")

@@ -94,7 +94,6 @@ def test_an_active_wait_policy_of_the_caller_changes_nothing(
     assert seen.instructions(seen.region(), thread=3) < 5_000
 
 
-@pytest.mark.slow
 def test_waiting_by_hand_is_no_work_and_ends_in_time(kernels: Path) -> None:
     planes = 40
     seen = run(kernels, "pipeline", planes, threads=16)

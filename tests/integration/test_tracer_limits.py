@@ -65,7 +65,6 @@ def test_a_trace_goes_on_until_it_has_instances_of_every_size(kernels: Path) -> 
     assert np.unique(followed["instance"][followed["region"] == region.key]).tolist() == [*range(91)]
 
 
-@pytest.mark.slow
 def test_a_trace_ends_when_its_time_is_spent(kernels: Path) -> None:
     seen = limited(kernels, "regions", 200_000_000, trace_s=1.0)
     assert seen.trace.end == 3
@@ -197,7 +196,6 @@ def test_a_program_that_sleeps_in_its_region_is_stopped(hostile: Path) -> None:
     assert remaining(str(hostile)) == []
 
 
-@pytest.mark.slow
 def test_what_comes_late_is_traced_and_what_was_touched_before_is_known(tmp_path: Path) -> None:
     """Far more serial work than the tracer follows as a whole."""
     program, doubles = build("late.c", tmp_path, GCC), 32 * 4096
@@ -229,8 +227,7 @@ def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) ->
     assert remaining(str(hostile)) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("compiler", [pytest.param(GCC, marks=pytest.mark.long), CLANG])
+@pytest.mark.parametrize("compiler", [pytest.param(GCC, marks=pytest.mark.thorough), CLANG])
 def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(compiler: str, tmp_path: Path) -> None:
     program = build("outliving.c", tmp_path, compiler)
     for _ in range(5):  # a busy computer may slow some steps of the native run, which then are not alike
@@ -252,7 +249,6 @@ def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(com
     assert work[6:9] == pytest.approx(work[3:6], rel=0.02, abs=2000)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
 def test_a_warm_up_does_not_stand_for_the_steps_at_another_rate_that_follow_it(compiler: str, tmp_path: Path) -> None:
     program = program_of(build("warming.c", tmp_path, compiler), 4_000_000, 20_000, 600, 10**9)
@@ -266,7 +262,6 @@ def test_a_warm_up_does_not_stand_for_the_steps_at_another_rate_that_follow_it(c
     assert 0 < phased.share < 0.7
 
 
-@pytest.mark.slow
 def test_a_long_serial_start_takes_nothing_from_the_trace(tmp_path: Path) -> None:
     program = program_of(build("late.c", tmp_path, GCC), 4096, 1000, tmp_path / "arrays")
     census = parse_census(take_census(program, BUDGET))

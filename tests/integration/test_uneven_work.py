@@ -15,7 +15,7 @@ from numapredict.collect.program import program_of
 from numapredict.collect.source.modules import Modules
 from tests.benchmarks.programs import numapredict
 
-pytestmark = [pytest.mark.native, pytest.mark.slow]
+pytestmark = pytest.mark.native
 
 UNEVEN = """
 #include <omp.h>

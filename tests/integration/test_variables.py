@@ -84,7 +84,6 @@ def worth_fixing(answer: Variables) -> list[Variable]:
     return [one for one in answer.variables if one.remedy.action != "nothing"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "source"), CASES)
 @sampled
 def test_the_planted_fault_is_found_and_nothing_else(compiler: str, source: str, tmp_path: Path) -> None:
@@ -97,7 +96,6 @@ def test_the_planted_fault_is_found_and_nothing_else(compiler: str, source: str,
     assert answer.exit_code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GXX, CLANGXX])
 @sampled
 def test_a_vector_is_named_and_its_constructor_blamed(compiler: str, tmp_path: Path) -> None:
@@ -108,7 +106,6 @@ def test_a_vector_is_named_and_its_constructor_blamed(compiler: str, tmp_path: P
     assert (found.pattern.kind, found.remedy.action) == ("blocked", "initialise in parallel")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
 @sampled
 def test_a_fault_that_costs_nothing_is_called_harmless(compiler: str, tmp_path: Path) -> None:
@@ -117,7 +114,6 @@ def test_a_fault_that_costs_nothing_is_called_harmless(compiler: str, tmp_path: 
     assert {one.name for one in answer.variables} == {"rare", "often"}
 
 
-@pytest.mark.slow
 @sampled
 def test_what_threads_share_out_is_told_by_pattern(tmp_path: Path) -> None:
     (columns,) = worth_fixing(asked(built(tmp_path, GCC, "columns.c")))
@@ -127,7 +123,6 @@ def test_what_threads_share_out_is_told_by_pattern(tmp_path: Path) -> None:
     assert table.pattern.kind == "shared"
 
 
-@pytest.mark.slow
 @sampled
 def test_an_answer_of_a_profile_is_that_of_its_run(tmp_path: Path) -> None:
     program = built(tmp_path, GCC, "static_array.c", "-static-libgcc")
@@ -149,7 +144,6 @@ def test_an_answer_of_a_profile_is_that_of_its_run(tmp_path: Path) -> None:
     assert "grid" not in done.stdout
 
 
-@pytest.mark.slow
 def test_a_program_that_fails_is_judged_and_its_exit_code_told(tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text((SOURCES / "one_thread.c").read_text().replace("return 0", "return 3"))
     words = [GCC, "-O2", "-fopenmp", "app.c", "-o", "app"]

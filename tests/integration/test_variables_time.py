@@ -17,7 +17,7 @@ from tests.command import numapredict, refusal
 from tests.integration.test_variables import ON, built, sampled
 from tests.openmp import GCC
 
-pytestmark = [pytest.mark.native, pytest.mark.slow, pytest.mark.skipif(not GCC, reason="no gcc")]
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="no gcc")]
 
 
 @sampled

@@ -35,7 +35,6 @@ COMMANDS = {
 
 
 @pytest.mark.native
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_forked_command_is_the_one_that_a_user_starts(name: str, tmp_path: Path) -> None:
     words, code = COMMANDS[name]

@@ -11,7 +11,6 @@ from tests.workloads import example_program
 
 PUS = len(os.sched_getaffinity(0))
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.native,
     pytest.mark.skipif(PUS < 2, reason="one core has one order only"),
 ]

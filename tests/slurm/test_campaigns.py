@@ -17,7 +17,7 @@ from tests.slurm.cluster import NODES, Cluster
 from tests.slurm.login_node import LoginNode
 
 PUS = len(os.sched_getaffinity(0))
-pytestmark = [pytest.mark.slow, pytest.mark.native]
+pytestmark = pytest.mark.native
 # Small programs on a described machine; their traces are kept, and the same for whoever asks.
 MODELLED = ("--machine", "broadwell-2x10", "--size", "tiny", "--space", "thesis", "--init", "parallel")
 CODELETS = ("cg-dot", "histogram", "stream-add", "pointer-chase", "hash-build", "spmv-csr", "jacobi-2d", "bfs-level")

@@ -11,7 +11,6 @@ from tests.slurm.cluster import NUMAPREDICT, Cluster
 
 PUS = len(os.sched_getaffinity(0))
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(PUS < 2, reason="one core has one order only"),
 ]
 # Two nodes where this computer has one, of the same PUs: what is bound to node 0 can be run here as it is printed.

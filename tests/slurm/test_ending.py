@@ -11,8 +11,6 @@ import pytest
 from tests.slurm.cluster import Cluster
 from tests.slurm.tied import descendants
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_what_was_started_ends_with_who_started_it(slurm: Cluster, tmp_path: Path, number: signal.Signals) -> None:

@@ -11,7 +11,6 @@ from tests.slurm.cluster import NUMAPREDICT, Cluster
 
 PUS = len(os.sched_getaffinity(0))
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(PUS < 2, reason="one core has one order only"),
 ]
 TOPOLOGY = (*NUMAPREDICT, "topology")

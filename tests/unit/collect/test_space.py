@@ -20,22 +20,13 @@ FAR = [[10, 15, 20], [15, 10, 20], [20, 20, 10]]
 SMALL = {
     "one node": shape([3]),
     "2x2": shape([2, 2]),
-    "4x1": shape([1, 1, 1, 1]),
-    "uneven 1+3": shape([1, 3]),
     "uneven 3+1": shape([3, 1]),
-    "uneven 3+1+2": shape([3, 1, 2]),
     "three nodes": shape([2, 2, 2], distances=FAR),
     "a node with memory alone": shape([2, 2, 0], distances=FAR),
-    "one node and two memories": shape([3, 0, 0], distances=FAR),
-    "memory alone comes first": shape([0, 2, 2], distances=FAR),
-    "a node without memory": shape([2, 2, 2], memory=[1, 0, 1], distances=FAR),
-    "the first node without memory": shape([2, 2], memory=[0, 1]),
-    "one memory for all": shape([2, 1, 2], memory=[0, 0, 1]),
     "the only memory has no cores": shape([2, 2, 0], memory=[0, 0, 1]),
     "two share a home": shape([2, 1, 1, 1], memory=[1, 0, 1, 1]),
     "everything at once": shape([1, 2, 0, 2], memory=[0, 1, 1, 0]),
     "2 threads a core": shape([2, 2], pus=2),
-    "4 threads a core": shape([1, 1], pus=4),
     "some cores with 2 threads": restrict(shape([2, 3], memory=[1, 0], pus=2), {0, 1, 2, 3, 4, 5, 6, 7}, {10}),
 }
 

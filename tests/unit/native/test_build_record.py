@@ -1,6 +1,7 @@
 """What provenance.cmake writes, by real CMake and real git, and how it is read."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def recorded(root: Path, file: Path) -> BuildRecord:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     folder = tmp_path / "a repository"
     folder.mkdir()
     git(folder, "init", "-q")

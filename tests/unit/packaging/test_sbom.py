@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / ".packaging/sbom.py"
 
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

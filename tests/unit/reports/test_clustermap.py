@@ -83,7 +83,7 @@ def test_too_little_data_is_said() -> None:
         clustermap_data(planted_dataset(3), default="4x4-scatter-mix")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("programs", "subset"), [(2, "thesis"), (60, "full")])
 def test_both_formats_hold_every_name(tmp_path: Path, programs: int, subset: str) -> None:
     data = clustermap_data(planted_dataset(programs, subset=subset), n_clusters=min(programs, 5))

@@ -96,7 +96,7 @@ def test_of_a_computer_the_distances_are_shown() -> None:
     assert "relative" in data.sources[0]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", machine_names())
 def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
     data = described_map_data(load_description(name))
@@ -197,9 +197,21 @@ def test_a_node_without_cores_has_a_low_box_and_no_row() -> None:
     assert [axes.get_ylim() for axes in tables] == [(2, 0)] * 3
 
 
-@pytest.mark.parametrize("nodes", [2, 3, 4, 6, 8, 9])
-@pytest.mark.parametrize("same", [True, False])
-@pytest.mark.parametrize("kind", ["all", "cube", "star", "chain"])
+@pytest.mark.parametrize(
+    ("nodes", "same", "kind"),
+    [
+        (2, True, "all"),
+        (3, True, "all"),
+        (3, False, "all"),
+        (4, False, "star"),
+        (4, True, "cube"),
+        (6, False, "chain"),
+        (8, True, "all"),
+        (8, False, "cube"),
+        (9, True, "chain"),
+        (9, False, "all"),
+    ],
+)
 def test_any_links_are_legible_and_none_is_left_out(nodes: int, same: bool, kind: str) -> None:
     pairs = [
         (one, other)

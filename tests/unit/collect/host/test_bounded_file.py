@@ -111,7 +111,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return dict(zip(READERS, in_little_room(*asked), strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", READERS)
 def test_no_reader_waits_or_reads_without_end(said: dict[str, list[str]], name: str) -> None:
     # Of what does not begin as a profile no more than a header is read; a folder is asked about as a dataset.
@@ -187,7 +187,7 @@ def with_table(folder: Path, table: pa.Table) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_small_table_that_unpacks_to_a_large_one_is_refused_unpacked(tmp_path: Path) -> None:
     reader = "from numapredict.collect.data.dataset import read_dataset as read"
     folders = [with_table(tmp_path / name, table()) for name, (table, _) in TABLES.items()]

@@ -150,7 +150,7 @@ def is_running(pid: int) -> bool:
     return state not in "ZX"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
 def test_no_program_outlives_its_campaign(
     campaign: tuple[subprocess.Popen[bytes], int], number: signal.Signals, tmp_path: Path

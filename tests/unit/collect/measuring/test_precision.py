@@ -17,7 +17,7 @@ def test_the_interval_ends_at_order_statistics(count: int, at: int) -> None:
     assert median_interval(values[::-1]) == (values[at], values[-1 - at])
 
 
-@pytest.mark.parametrize("count", range(6, 60))
+@pytest.mark.parametrize("count", [6, 7, 8, 20, 59])
 def test_the_interval_is_no_wider_than_a_textbooks_and_holds_what_it_says(count: int) -> None:
     values = np.arange(count, dtype=float)
     low, high = median_interval(values.tolist())

@@ -166,7 +166,7 @@ def toml(value: object) -> str:
     return f"[{', '.join(map(toml, value))}]" if isinstance(value, tuple) else repr(value)
 
 
-@pytest.mark.parametrize("number", ["1e308", "5e-324", "1e60", "1e-60"])
+@pytest.mark.parametrize("number", ["1e60", "1e-60"])
 @pytest.mark.parametrize(("table", "figure", "value"), figures())
 def test_no_figure_is_beyond_what_physics_allows(table: str, figure: str, value: object, number: str) -> None:
     whole = "e-" not in number and isinstance(_first(value), int)

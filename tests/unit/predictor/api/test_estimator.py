@@ -30,7 +30,7 @@ def gains(times: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(np.column_stack(columns), columns=LABELS)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("estimator", ["GainRegressor()", "GainRegressor(default=0, risk_weight=0.0)"])
 def test_scikit_learn_accepts_it(estimator: str) -> None:
     """All its checks, none expected to fail; one of them needs a variable that SciPy reads when it is loaded."""

@@ -53,7 +53,7 @@ def fold_of(dataset: Dataset, group: str, options: TrainingOptions) -> folds.Fol
 RECIPE = tuple(map(mapping_named, ("16x4-contiguous-balance", "16x2-contiguous-locality")))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
 def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
@@ -132,7 +132,7 @@ def test_definitions_hold_for_every_program() -> None:
     assert evaluation.regret.median == pytest.approx(np.median([h.regret for h in evaluation.held_out]))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
     evaluation = evaluated(15)
     baselines = evaluation.baselines

@@ -95,7 +95,7 @@ def test_limits_of_controllers_are_needed_for_the_rule_on_them(dataset: Dataset)
     assert sum(score.said for score in without if score.rule == "all nodes' bandwidth") == 0
 
 
-@pytest.mark.long
+@pytest.mark.thorough
 def test_a_rule_that_is_said_is_borne_out_on_every_shipped_dataset() -> None:
     scores = check_datasets(shipped_datasets())
     for rule in CLAIMS:

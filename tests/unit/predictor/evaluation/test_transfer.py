@@ -21,7 +21,7 @@ def of_machine(dataset: Dataset, machine: str) -> Dataset:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_model_of_one_machine_serves_its_twin() -> None:
     one, twin = planted_dataset(15, seed=1), of_machine(planted_dataset(10, seed=2), "twin")
     there, back = evaluate_transfer([one, twin], [OPTIONS, OPTIONS])

@@ -243,7 +243,7 @@ def test_one_group_alone_expects_nothing() -> None:
     assert train(dataset, OPTIONS).gain_model is not None
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("counters", [True, False])
 def test_held_out_programs_get_most_of_their_gain(counters: bool) -> None:

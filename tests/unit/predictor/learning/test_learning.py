@@ -45,7 +45,7 @@ def test_a_default_is_called_as_in_the_dataset() -> None:
     assert options_of(named, None).default == named
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_training_keeps_what_programs_gained_beside_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))
     dataset = planted_dataset(10)

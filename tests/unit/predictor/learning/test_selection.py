@@ -28,7 +28,7 @@ def noisy(programs: int, seed: int = 3) -> Observations:
     return dataclasses.replace(observations, time_s=observations.time_s * noise)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(("ranking", "scale"), [("centroid", "linear"), ("pooled", "log")])
 def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ranking, scale: Scale) -> None:
     observations = noisy(9)

@@ -93,7 +93,7 @@ def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_p
     assert "broadwell" not in elsewhere.origin  # of the same name, but another shape
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_gains_that_ship_are_those_of_the_shipped_datasets() -> None:
     shipped = read_gains(shipped_file())
     assert shipped_file().stat().st_size < 2e6

@@ -23,7 +23,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_everything_is_written_and_what_is_out_of_date_goes(written: tuple[Path, list[str]], tmp_path: Path) -> None:
     folder = shutil.copytree(written[0], tmp_path / "copied")
     assert set(written[1]) == FIGURES | TABLES

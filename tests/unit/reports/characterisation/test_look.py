@@ -38,7 +38,7 @@ def test_the_unit_makes_the_shortest_time_at_least_one(shortest: float, unit: st
     assert 1 <= round(found.of(shortest), 9) < 1000
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_figure_says_where_its_runs_are_from(written: tuple[Path, list[str]]) -> None:
     line = "Source: two, modelled, made on 2026-01-02 by numapredict 9."
     figures = list(written[0].glob("*.svg"))

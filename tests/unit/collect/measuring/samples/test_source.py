@@ -1,10 +1,12 @@
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from numapredict.collect.measuring.samples.source import Events, PerfSamples, events_of, reason_of
 from numapredict.native.errors import CounterError
 
+needs_perf = pytest.mark.skipif(which("perf") is None, reason="perf is not installed")
 DEVICES = "sys/bus/event_source/devices"
 BARE = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nflags\t\t: fpu\n\n"
 
@@ -62,6 +64,7 @@ def test_without_perf_a_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert (found.reason, "linux-perf" in found.remedies[0]) == ("perf is not installed", True)
 
 
+@needs_perf
 @pytest.mark.native
 def test_what_perf_refuses_is_said_in_one_line() -> None:
     found = PerfSamples(events=Events(("ibs_op/cnt_ctl=1,name=ops/",), "ops", "ops")).obstacle()
@@ -70,6 +73,7 @@ def test_what_perf_refuses_is_said_in_one_line() -> None:
     assert "\n" not in found.reason
 
 
+@needs_perf
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     source = PerfSamples(events=Events(("page-faults:u",), "page-faults", "page-faults"))
     with pytest.raises(CounterError, match="perf recorded nothing"):
