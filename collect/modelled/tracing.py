@@ -35,6 +35,9 @@ from numapredict.native.library import marks_library, ranges_library, tracer_plu
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
 _OTHER_INTERFACE = "plugin requires API version"  # QEMU 10.0.13, plugins/loader.c
+# Where the program's address 0 lies in the emulator's. Without it later emulators, as Debian 13's 10.0.8, lie where the
+# program and its heap want to be: the heap cannot grow, and what it holds goes elsewhere, as on no computer.
+_GUEST_BASE = "0x100000000000"
 _NUMBER_BYTES = 4  # an int of C
 EMULATOR = "qemu-x86_64"
 _COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
@@ -186,12 +189,14 @@ def take_trace(
             "instructions": budget.instructions,
             "seconds": seconds,
             "longest": seconds * LONGEST,
+            "base": _GUEST_BASE,
         }
         plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
         command = [
             *_fixed_addresses(),
             *[
                 emulator,
+                *("-B", _GUEST_BASE),
                 "-E",
                 f"LD_PRELOAD={_plain(marks_library())}:{_plain(ranges_library())}",
                 "-E",

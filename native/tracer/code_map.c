@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "code_map.h"
-#include "qemu_plugin.h"
+#include "recording.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ static enum code_owner owner_of(const char *path) {
     return CODE_PROGRAM;
 }
 
-/* The emulator maps the program's files itself, so its own map shows them, moved by guest_base. */
+/* The emulator maps the program's files itself, so its own map shows them, moved by the base. */
 static void read_ranges(void) {
     FILE *file = fopen("/proc/self/maps", "r");
     char text[4352], path[4096];
@@ -49,8 +49,7 @@ static void read_ranges(void) {
         if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %4095[^\n]", &first, &last, path) < 3 ||
             path[0] != '/')
             continue;
-        ranges[range_count++] =
-            (struct range){first - qemu_guest_base(), last - qemu_guest_base(), owner_of(path)};
+        ranges[range_count++] = (struct range){first - settings.base, last - settings.base, owner_of(path)};
     }
     fclose(file);
 }

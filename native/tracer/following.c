@@ -35,9 +35,9 @@ static void note_touch(struct thread *t, bool store, uint64_t address) {
 static uint64_t read_guest(uint64_t address, unsigned size_shift) {
     uint64_t value = 0;
     if (size_shift == 3)
-        memcpy(&value, (const void *)(address + qemu_guest_base()), 8);
+        memcpy(&value, (const void *)(address + settings.base), 8);
     else if (size_shift == 2)
-        memcpy(&value, (const void *)(address + qemu_guest_base()), 4);
+        memcpy(&value, (const void *)(address + settings.base), 4);
     return value;
 }
 

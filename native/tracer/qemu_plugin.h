@@ -67,9 +67,4 @@ char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
 
-/* Guest address + guest_base = host address of the same byte (user mode only). QEMU 9.0 and later do not
- * export it; there x86-64 programs have their own addresses on an x86-64 processor. */
-extern uintptr_t guest_base QEMU_WEAK;
-static inline uintptr_t qemu_guest_base(void) { return &guest_base ? guest_base : 0; }
-
 #endif

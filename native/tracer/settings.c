@@ -73,6 +73,8 @@ bool settings_read(struct settings *s, int count, char **arguments) {
             s->longest = strtod(value, NULL);
         else if (starts(arguments[n], "instructions", &value))
             s->instructions = strtoull(value, NULL, 10);
+        else if (starts(arguments[n], "base", &value))
+            s->base = strtoull(value, NULL, 0);
         else if (starts(arguments[n], "wanted", &value))
             wanted = value;
         else {

@@ -18,6 +18,7 @@ struct settings {
     double seconds;        /* budget of processor time, all threads together */
     double longest;        /* seconds by the clock */
     uint64_t instructions; /* instruction budget, all threads together */
+    uint64_t base;         /* of the emulator's option -B: where the program's address 0 lies in it */
     struct wanted_region *wanted;
     uint32_t wanted_count;
     uint32_t wanted_left; /* regions not yet seen often enough */

@@ -44,13 +44,14 @@ int main(int count, char **arguments) {
         use(file, "listed", malloc(200000), 200000);
     char *grown = malloc(200000);
     use(file, "grown", realloc(grown, 900000), 900000);
-    for (int i = 0; i < ROWS / 50; i++) /* what is free between other blocks: the rows are to be neighbours */
-        fill(malloc(ROW_BYTES), ROW_BYTES);
+    uintptr_t page = 0;
     for (int i = 0; i < ROWS; i++) {
         rows[i] = malloc(ROW_BYTES);
         fill(rows[i], ROW_BYTES);
+        if ((uintptr_t)rows[i] / 4096 != page) /* where the heap cannot grow, rows are no neighbours */
+            note(file, "row", rows[i], ROW_BYTES);
+        page = (uintptr_t)rows[i] / 4096;
     }
-    note(file, "rows", rows[0], (size_t)(rows[ROWS - 1] - rows[0]));
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < ROWS; i++)
         sink += (uint64_t)rows[i][0];

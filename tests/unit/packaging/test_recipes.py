@@ -33,7 +33,10 @@ STARTED = {
     ("collect/modelled/tracing.py", "'setarch'"): ("setarch", ()),
     ("collect/source/demangling.py", "'c++filt'"): ("c++filt", ()),
 }
-USERS = ("collect/placing/executable.py", "name")  # the user's own program
+USERS = {
+    ("collect/placing/executable.py", "name"),
+    ("predictor/command_line/mistyped.py", "first"),
+}  # the user's own program
 FOLDER = ROOT / ".packaging"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
@@ -71,7 +74,7 @@ def looked_up() -> set[tuple[str, str]]:
 
 class TestPrograms:
     def test_every_program_that_is_looked_up_is_known(self) -> None:
-        assert looked_up() == {*STARTED, USERS}
+        assert looked_up() == {*STARTED, *USERS}
         for (file, argument), (program, _) in STARTED.items():
             if argument.strip("_").isupper():
                 module = importlib.import_module(f"numapredict.{file.removesuffix('.py').replace('/', '.')}")

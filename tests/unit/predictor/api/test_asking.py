@@ -10,7 +10,7 @@ import pytest
 
 from numapredict.collect.terminal.command import Interruption
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advising.search import MOST_RUNS, RUNS
+from numapredict.predictor.advising.search import MOST_RUNS, RUNS, SearchOptions
 from numapredict.predictor.advising.session import Question
 from numapredict.predictor.api import asking
 from numapredict.predictor.api.asking import predict, search
@@ -47,7 +47,7 @@ def test_every_parameter_of_a_search_is_an_option(asked: list[Question]) -> None
     search("./app", expected_runs=5)
     (full, plain, often) = asked
     assert (full.machine, full.budget_s, full.strict, full.searched) == ("m", 8, True, True)
-    assert msgspec.structs.astuple(full.search) == (9, False, True, 7)
+    assert full.search == SearchOptions(runs=9, cut=False, fresh=True, expected_runs=7)
     assert (plain.search.runs, plain.search.cut, often.search.runs) == (RUNS, True, MOST_RUNS)
 
 
