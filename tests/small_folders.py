@@ -28,11 +28,11 @@ exec "$@"
 def inside(folder: Path, how: How, *command: str) -> list[str]:
     """Return what runs a command that sees the folder full, read-only, or with room for three megabytes."""
     folder.mkdir(exist_ok=True)
-    return [*_namespace(), "sh", "-c", _SCRIPT, "sh", how, str(folder), str(_SMALL_BYTES), *command]
+    return [*namespace(), "sh", "-c", _SCRIPT, "sh", how, str(folder), str(_SMALL_BYTES), *command]
 
 
 @functools.cache
-def _namespace() -> tuple[str, ...]:
+def namespace() -> tuple[str, ...]:
     words = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--mount", "--map-root-user")
     tried = [*words, "mount", "-t", "tmpfs", "numapredict", "/mnt"]
     if subprocess.run(tried, capture_output=True, check=False).returncode != 0:
