@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from numapredict.collect.measuring import measurement_lock
+from numapredict.collect.host.lock_folder import FOLDER_VARIABLE
 from tests.capabilities import TESTS, is_thorough
 
 FOREIGN = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).parents[2] / "shared")) / "datasets"
@@ -150,9 +150,9 @@ def said() -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session", autouse=True)
 def locks_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let no test wait until another process of the tests has measured; tests of the lock name their own folders."""
+    """Let no test wait until another process of the tests has measured, nor miss PUs that another's programs have."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measurement_lock, "_FOLDERS", (tmp_path_factory.mktemp("locks"),))
+        patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp("locks")))
         yield
 
 

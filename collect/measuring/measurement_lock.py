@@ -21,9 +21,8 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.kernel_file import kernel_text
+from numapredict.collect.host.lock_folder import lock_folder
 
-# The same for all users of the computer, so never TMPDIR: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7).
-_FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/dev/shm"), Path("/tmp"))  # noqa: S108 - empty files only
 UNKNOWN = "another process"
 _NEXT, _MEASURING = "numapredict-next.lock", "numapredict-measuring.lock"
 
@@ -107,18 +106,6 @@ class MeasurementLock:
                 " that file, or have its owner do so"
             )
         self._refused = refused
-
-
-def lock_folder() -> Path:
-    """Return the folder of the locks: the first that every user may write to, so that it is the same for all."""
-    return next((folder for folder in _FOLDERS if _is_everybodys(folder)), _FOLDERS[-1])
-
-
-def _is_everybodys(folder: Path) -> bool:
-    try:
-        return bool(folder.stat().st_mode & stat.S_IWOTH)
-    except OSError:
-        return False
 
 
 @contextlib.contextmanager

@@ -100,7 +100,7 @@ class Rank(msgspec.Struct, frozen=True):
 
 
 class ForkedChild(msgspec.Struct, frozen=True):
-    """A process is a forked child of ``parent``; ``unplaced``: it found the slots taken by another process."""
+    """A process is a forked child of ``parent``; ``unplaced``: it found the PUs taken by others."""
 
     process: int
     parent: int
@@ -113,7 +113,8 @@ class PlacementMap(msgspec.Struct, frozen=True):
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
     ``left``: ranges that were left to the kernel, which would have run out of mappings
     (native/placement/memory/mapping_budget.h).
-    ``unplaced``: the number of processes that found the slots taken by another one. ``unseen``: pages by kind of memory
+    ``unplaced``: the number of processes that found the PUs taken by others, and ``free`` how often a team, or a thread
+    that a program started itself, of another process did, and was not bound. ``unseen``: pages by kind of memory
     that the library does not place. ``ranks``: the processes of a parallel job that are ranks. ``forked``: forked
     children with regions, in the order of their first ones.
     """
@@ -123,6 +124,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     late: bool = False
     left: int = 0
     unplaced: int = 0
+    free: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     moves: tuple[RegionMoves, ...] = ()
@@ -167,7 +169,7 @@ def parse_map(text: str) -> PlacementMap:
                 raise ValueError("the first line must name the version")
             elif line in said:
                 said[line].add(process)
-            elif word in {"left", "unseen"}:
+            elif word in {"left", "free", "unseen"}:
                 kind = rest.pop(0) if word == "unseen" else word
                 counts[kind] += _numbers(rest, 1)[0]
             elif word in heads:
@@ -190,13 +192,14 @@ def parse_map(text: str) -> PlacementMap:
                 f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}"
             ) from None
     end_range()
-    left = counts.pop("left", 0)
+    left, free = counts.pop("left", 0), counts.pop("free", 0)
     return PlacementMap(
         threads=tuple(threads),
         ranges=tuple(ranges),
         late=bool(said["late"]),
         left=left,
         unplaced=len(said["unplaced"]),
+        free=free,
         unseen=tuple(sorted(counts.items())),
         teams=tuple(one for one in of_regions if isinstance(one, PlannedTeam)),
         moves=tuple(one for one in of_regions if isinstance(one, RegionMoves)),

@@ -105,7 +105,8 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
-    by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
+    by others; ``free``: how often a team of another process, or a thread that it started itself, did, and was left
+    unbound. ``unseen``: pages by kind of memory that is neither placed nor checked.
     ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
     that share the mapping. ``forked``: the forked children that had parallel regions; of their pages, those that each
     shares with no other process.
@@ -116,6 +117,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     late: bool
     left: int
     unplaced: int
+    free: int
     unseen: dict[str, int]
     teams: tuple[TeamTally, ...] = ()
     ranks: tuple[RankTally, ...] = ()
@@ -160,6 +162,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         late=found.late,
         left=found.left,
         unplaced=found.unplaced,
+        free=found.free,
         unseen=dict(found.unseen),
         teams=() if plan is None else tuple(_teams(found, plan, modules)),
         ranks=tuple(_ranks(found, placement)),

@@ -32,6 +32,11 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
             f" another one: {'it was' if one else 'they were'} left free on all of them, with pages by first touch, and"
             f" {'is' if one else 'are'} not counted here"
         )
+    if found.free:
+        yield (
+            f"verify: {counted(found.free, 'time')} a team or a thread found too few of the mapping's PUs free, and was"
+            " left unbound on all of them"
+        )
     if found.threads.looked_at:
         yield _threads_in_words(found.threads, mapping)
     elif not found.unplaced or found.pages.looked_at:

@@ -20,13 +20,13 @@ from numapredict.collect.placing.variables import CONFLICTING, thread_counts
 VARIABLE = "NUMAPLACE"
 _VERSION = 1
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+").encode())
-_NOBODY = "0" * 10  # native/placement/process/slot_owner.h
 
 
 class PlacementFiles(msgspec.Struct, frozen=True):
     """The absolute paths of the files that the library reads and writes; None where not requested.
 
-    It reads ``plan`` and ``adapt``, a table of mappings. ``work``: the report lists how much of their time the threads
+    It reads ``plan`` and ``adapt``, a table of mappings. In ``claims`` processes say which PUs they have (claims.py);
+    without it each has those it asks for. ``work``: the report lists how much of their time the threads
     worked in the first instances of each region. ``forks``: forked children are in report and map, too.
     """
 
@@ -35,6 +35,7 @@ class PlacementFiles(msgspec.Struct, frozen=True):
     profile: str | None = None
     map: str | None = None
     adapt: str | None = None
+    claims: str | None = None
     work: bool = False
     forks: bool = False
 
@@ -82,21 +83,18 @@ def preload_environment(
     placement: Placement,
     library: str,
     files: PlacementFiles | None = None,
-    run: str = "",
     *,
     launcher: bool = False,
 ) -> dict[str, str]:
     """Return all variables of a run under the library; it binds the threads, so the runtime must not.
 
-    The caller's LD_PRELOAD stays, after the library. ``run``, hexadecimal, is a unique name of the run: one of its
-    processes at a time gets the slots (native/placement/process/slot_owner.h); without a name each of them does.
+    The caller's LD_PRELOAD stays, after the library.
     """
     environment = {name: value for name, value in caller.items() if name not in (*CONFLICTING, "OMP_PLACES")}
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
     environment |= {
         "LD_PRELOAD": ":".join([library, *own]),
-        VARIABLE: settings_text(placement, files, launcher=launcher)
-        + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
+        VARIABLE: settings_text(placement, files, launcher=launcher),
         "OMP_NUM_THREADS": thread_counts(placement.mapping.threads, caller.get("OMP_NUM_THREADS")),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "false",
@@ -105,12 +103,11 @@ def preload_environment(
 
 
 def adapting_environment(
-    caller: Variables[str, str], base: Placement, library: str, files: PlacementFiles, run: str = ""
+    caller: Variables[str, str], base: Placement, library: str, files: PlacementFiles
 ) -> dict[str, str]:
     """Return all variables of a run that begins as the caller would start it, on all PUs of ``base``."""
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
-    claim = f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""
-    return {**caller, "LD_PRELOAD": ":".join([library, *own]), VARIABLE: settings_text(base, files) + claim}
+    return {**caller, "LD_PRELOAD": ":".join([library, *own]), VARIABLE: settings_text(base, files)}
 
 
 def number_list(numbers: Iterable[int]) -> str:

@@ -1,7 +1,6 @@
 """How a program starts under a mapping on this computer: the preload library, or OMP_* and numactl without it."""
 
 import os
-import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +12,7 @@ from numapredict.collect.host.tasks import UNBOUND, starts_tasks
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.claims import claims_file
 from numapredict.collect.placing.command import Launch, applied, launch, nearest_expressible
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import command_of, executable_of
@@ -72,9 +72,8 @@ def start_of(
         if refused and not near:
             raise UnsupportedMappingError(refused)
         launcher = starts_tasks(program.command)
-        environment = preload_environment(
-            caller, placement, str(placement_library()), files, secrets.token_hex(8), launcher=launcher
-        )
+        files = msgspec.structs.replace(files or PlacementFiles(), claims=str(claims_file()))
+        environment = preload_environment(caller, placement, str(placement_library()), files, launcher=launcher)
         if launcher:
             environment = dict(UNBOUND) | environment
         prefix, doubts, way = (), (refused,) if refused else (), "library"

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.balancing import balancing_is_on
+from numapredict.collect.placing.claims import claimed_pus
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.run_options import RunOptions
 from numapredict.collect.placing.start import Start
+from numapredict.collect.terminal.printable import counted
 
 
 def start_in_words(start: Start, placement: Placement, options: RunOptions) -> Iterator[str]:
@@ -28,6 +31,11 @@ def start_in_words(start: Start, placement: Placement, options: RunOptions) -> I
         if lost:
             yield f"left out without the library: {', '.join(lost)}"
     yield from start.doubts
+    if start.way == "library" and (taken := claimed_pus(placement.pus)):
+        yield (
+            f"another placed run has {counted(len(taken), 'PU')} of this mapping now ({index_list(taken)}): teams that"
+            " find too few free ones are left unbound; wait for its end, or name a mapping of other PUs"
+        )
     if (options.verify or options.json is not None) and (unseen := page_queries_refused()):
         yield (
             f"this system does not show where pages are ({unseen}): only threads are verified; run outside the"

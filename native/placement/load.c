@@ -21,7 +21,6 @@
 #include "process/next_call.h"
 #include "process/program.h"
 #include "process/settings.h"
-#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
@@ -39,11 +38,15 @@
 
 static bool left_at_load; /* to be unplaced */
 
+static void before_fork(void) {
+    if (!withdrawn() && !left_at_load)
+        slots_before_child();
+}
+
 static void in_child(void) {
     forked_child_after_fork();
     if (withdrawn())
         return;
-    slot_owner_after_fork();
     ranges_after_fork();
     if (left_at_load)
         return;
@@ -88,12 +91,8 @@ static void look_after_memory(const struct settings *s) {
     ranges_add_statics();
 }
 
-/* Another process of the run owns the slots: only the region clock stays active. */
+/* A rank beyond the last slot: only the region clock stays active. */
 static void stay_unplaced(void) {
-    if (settings()->adapt) {
-        adapting_give_up("another process of the run is the one that is looked after");
-        return;
-    }
     slots_release_binding();
     pages_leave();
 }
@@ -107,7 +106,7 @@ static void look_after_late(void) {
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;
-    if (!slot_owner_ask())
+    if (settings()->no_place)
         stay_unplaced();
     else if (settings()->adapt)
         adapting_give_up("its OpenMP runtime was loaded while it ran");
@@ -120,7 +119,7 @@ static void begin(struct region_call *call) {
         forked_child_region();
     if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
         wake();
-    if (slot_owner_is_other() || withdrawn()) {
+    if (settings()->no_place || withdrawn()) {
         if (call->level == 0) {
             if (teams_exist())
                 teams_leave(call);
@@ -149,7 +148,7 @@ static void begin(struct region_call *call) {
 }
 
 static void enter(struct region_call *call, int thread) {
-    if (slot_owner_is_other() || withdrawn())
+    if (settings()->no_place || withdrawn())
         return;
     stack_prepare();
     if (thread == 0 && call->level == 0) {
@@ -179,7 +178,7 @@ static void barrier(void) {
 }
 
 static void leave(struct region_call *call) {
-    if (slot_owner_is_other() || withdrawn())
+    if (settings()->no_place || withdrawn())
         return;
     if (call->level == 0 && settings()->work)
         region_clock_share_end(call);
@@ -197,7 +196,7 @@ static void end(struct region_call *call) {
     if (call->level > 0)
         return;
     region_clock_end(call);
-    if (slot_owner_is_other() || withdrawn())
+    if (settings()->no_place || withdrawn())
         return;
     next_touch_region_end(call);
     profile_region_end(call);
@@ -239,8 +238,8 @@ __attribute__((constructor)) static void load(void) {
     if (s->rank.count)
         region_clock_is_rank(s->rank.number, s->rank.count);
     forked_child_prepare();
-    pthread_atfork(NULL, NULL, in_child);
-    if (parallel && !slot_owner_ask()) {
+    pthread_atfork(before_fork, NULL, in_child);
+    if (parallel && s->no_place) {
         left_at_load = true;
         stay_unplaced();
         return;
@@ -263,7 +262,7 @@ __attribute__((constructor)) static void load(void) {
     if (s->adapt)
         adapting_prepare();
     else
-        slot_take(0);
+        slots_begin();
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();
@@ -278,6 +277,6 @@ __attribute__((destructor)) static void unload(void) {
     protection_open_all();
     verify_all(teams_for_each, places_for_each);
     profile_write();
-    if (settings()->adapt && !slot_owner_is_other())
+    if (settings()->adapt && !settings()->no_place)
         adapting_write();
 }

@@ -8,7 +8,6 @@
 #include "policy/verify.h"
 #include "process/program.h"
 #include "process/settings.h"
-#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
@@ -59,12 +58,12 @@ void withdraw(void) {
     if (!settings() || affinity_is_vforked() || atomic_exchange(&has_withdrawn, true))
         return;
     const int before = errno;
-    if (!slot_owner_is_other()) {
+    if (!settings()->no_place) {
         verify_all(teams_for_each, places_for_each);
         profile_withdraw();
         settings_forget_files();
         let_go_of_memory();
-        slots_release_binding();
+        slots_give_up();
     }
     region_clock_settle(clock_needs_no_call(), program_has_runtime());
     errno = before;

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.placing.adapt_table import AdaptResult, read_result, result_path, write_table
 from numapredict.collect.placing.child import end_like, run_child, signals_held
+from numapredict.collect.placing.claims import claims_file
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import command_of, executable_of
 from numapredict.collect.placing.policies import memory_policies_refused
@@ -86,10 +86,8 @@ def run_adapting(request: Request) -> int:
                 obstacle = str(error)
             else:
                 write_table(columns.table, base, table_file)
-                files = PlacementFiles(adapt=str(table_file))
-                environment = adapting_environment(
-                    environment, base, str(placement_library()), files, secrets.token_hex(8)
-                )
+                files = PlacementFiles(adapt=str(table_file), claims=str(claims_file()))
+                environment = adapting_environment(environment, base, str(placement_library()), files)
         cpus = tuple(sorted(os.sched_getaffinity(0)))
         began_s = time.perf_counter()
         with signals_held() as blocked:

@@ -274,7 +274,7 @@ def test_variables_that_give_way_are_said_once(app: Path) -> None:
 )
 def test_a_computer_with_two_nodes_gets_every_mapping(label: str, asked: str) -> None:
     two = {"HWLOC_SYNTHETIC": "node:2 core:2 pu:1(indexes=0,2,1,3)"}
-    done = placed("run", "--mapping", label, "--", "sh", "-c", 'echo "${NUMAPLACE%;claim=*}"', environment=two)
+    done = placed("run", "--mapping", label, "--", "sh", "-c", 'echo "${NUMAPLACE%;claims=*}"', environment=two)
     assert (done.returncode, done.stderr) == (0, "")
     expected = f"version=1;{asked}\n"
     assert done.stdout == (expected.replace("contiguous", "scatter") if "scatter" in label else expected)
@@ -292,7 +292,7 @@ def test_a_profile_of_two_nodes_becomes_a_plan(app: Path, tmp_path: Path) -> Non
     (tmp_path / "profile").write_bytes(profile_bytes([(8, [(0, 0, 1.0), (7, 3, 1.0)])]))
     two = {"HWLOC_SYNTHETIC": "node:2 core:1 pu:1"}
     words = ("run", "--mapping", "2x2-contiguous-locality", "--use-profile", str(tmp_path / "profile"))
-    script = 'plan="${NUMAPLACE##*;plan=}"; cat "${plan%;claim=*}"'
+    script = 'plan="${NUMAPLACE##*;plan=}"; cat "${plan%;claims=*}"'
     done = placed(*words, "--", "sh", "-c", script, environment=two)
     assert done.returncode == 0
     assert done.stdout.startswith("numaplace-plan 3\nmachine ")
@@ -301,7 +301,7 @@ def test_a_profile_of_two_nodes_becomes_a_plan(app: Path, tmp_path: Path) -> Non
     assert pages.endswith("plan: 8 pages of 1 of 1 ranges, in 2 runs")
     assert "profile is of 4 threads and the mapping has 2" in rescaled
     (tmp_path / "profile").write_bytes(profile_bytes([(8, [])]))
-    done = placed(*words, "--", "sh", "-c", 'text="${NUMAPLACE%;claim=*}"; echo "${text##*;}"', environment=two)
+    done = placed(*words, "--", "sh", "-c", 'text="${NUMAPLACE%;claims=*}"; echo "${text##*;}"', environment=two)
     assert done.stdout == "nodes=0,1\n"
     assert "has no samples" in done.stderr
 

@@ -7,7 +7,6 @@
 #include "adapt/table.h"
 #include "policy/next_touch.h"
 #include "process/settings.h"
-#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "threads/slots.h"
@@ -116,6 +115,20 @@ static void bind(uint32_t column, uint32_t thread, uint32_t team) {
         }
     }
     slot_enter_within(&table.column[column].team, thread, team);
+}
+
+/* Whether this process of the run is the one that is looked after: the first to start a region. */
+static bool is_ours(void) {
+    static bool asked;
+    if (state == OFF || asked)
+        return state != OFF;
+    asked = true;
+    if (!slots_hold_run(settings()->adapt)) {
+        unbind();
+        *path = '\0'; /* the other's */
+        state = OFF;
+    }
+    return state != OFF;
 }
 
 /* Where the calling thread's new pages go. */
@@ -246,7 +259,7 @@ static bool is_first(void) {
 }
 
 void adapting_begin(struct region_call *call) {
-    if (state != ON)
+    if (state != ON || !is_ours())
         return;
     if (!is_first()) {
         adapting_give_up("several of its threads start regions");
@@ -316,7 +329,7 @@ void adapting_after_fork(void) {
 }
 
 void adapting_write(void) {
-    if (state == OFF)
+    if (!is_ours())
         return;
     say("end %u %.0f %lu %.0f %.0f %lu\n", decision_column(&decision), decision.gain * 4096,
         (unsigned long)(system_now_ns() - decision.start_ns), decision.spent_ns, decision.saved_ns,

@@ -7,8 +7,9 @@
  * that it had.
  *
  * Given up for good, with a line that says why, where a second thread starts regions; from the start where
- * the program has a memory policy of its own, or its OpenMP runtime is loaded later. A forked child is left
- * as it is, unbound.
+ * the program has a memory policy of its own, or its OpenMP runtime is loaded later. Of the processes of a
+ * run the first one that starts a region is looked after as long as it lives; others, and forked children,
+ * are left as they are, unbound.
  *
  * What is done is appended to the file PATH.result at once, so that it is there however the program ends:
  *
@@ -29,7 +30,7 @@
 
 /* Once, in the main thread, before ranges are known. */
 void adapting_prepare(void);
-/* The runtime comes later, or another process has the slots. */
+/* The runtime comes later. */
 void adapting_give_up(const char *why);
 /* In the hooks of an outermost region. */
 void adapting_begin(struct region_call *call);

@@ -29,7 +29,9 @@ bool pages_follow_touch(void) {
     return s->nodes > 1 && !have_plan && by_accesses[s->pages];
 }
 
-static void process_policy(const struct settings *s) {
+/* Set the calling thread's policy; return how many nodes the pages that are there already are to go to, and
+ * those. */
+static size_t process_policy(const struct settings *s, const uint16_t **nodes) {
     /* Pages may stay where they are first touched only if that is a page node. */
     bool at_home = true;
     for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
@@ -50,21 +52,31 @@ static void process_policy(const struct settings *s) {
     }
     if (s->nodes == 1) {
         system_thread_policy(POLICY_PREFERRED, s->node, 1);
-        early_move(s->node, 1);
-    } else if (interleaved) {
-        system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
-        early_move(s->node, s->nodes);
-    } else {
-        system_thread_policy(POLICY_LOCAL, NULL, 0);
-        early_move(s->home, 1); /* the main thread has touched it */
+        *nodes = s->node;
+        return 1;
     }
+    if (interleaved) {
+        system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
+        *nodes = s->node;
+        return s->nodes;
+    }
+    system_thread_policy(POLICY_LOCAL, NULL, 0);
+    *nodes = s->home; /* the main thread has touched them */
+    return 1;
 }
 
 void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
 
+void pages_come_back(void) {
+    const uint16_t *nodes;
+    process_policy(settings(), &nodes);
+}
+
 void pages_prepare(void) {
     const struct settings *s = settings();
-    process_policy(s);
+    const uint16_t *nodes;
+    const size_t count = process_policy(s, &nodes);
+    early_move(nodes, count);
     have_plan = plan_has_moves() || (s->nodes > 1 && plan_has_ranges());
     chunk_runs = 1;
     for (uint32_t chunk = 1; chunk < s->slots; chunk++)

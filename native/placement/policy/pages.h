@@ -18,8 +18,10 @@
 
 /* Once, in the main thread, before the program's first instruction. */
 void pages_prepare(void);
-/* First touch for what the calling thread touches from now on: used when this process is not placed. */
+/* First touch for what the calling thread touches from now on: used when this process is not placed; and the
+ * policy again, because now it is. */
 void pages_leave(void);
+void pages_come_back(void);
 /* Whether the policy, a profile or a map needs to know of the program's ranges. */
 bool pages_need_ranges(void);
 /* Whether pages go by next touch, because there is no plan. Call after pages_prepare. */

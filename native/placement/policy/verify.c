@@ -5,7 +5,6 @@
 #include "memory/mapping_budget.h"
 #include "policy/pages.h"
 #include "process/settings.h"
-#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 
@@ -24,6 +23,7 @@
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
+static _Atomic uint32_t left_free; /* teams, and threads that the program started itself */
 
 static bool late;
 static pid_t parent; /* of a forked child; 0 in a process that began as a program */
@@ -47,6 +47,19 @@ void verify_thread(void) {
 }
 
 void verify_late(void) { late = true; }
+
+void verify_left_free(void) {
+    if (map_path())
+        left_free++;
+}
+
+/* Whether none of its threads was ever bound, because the PUs were other processes'. */
+static bool is_unplaced(void) {
+    bool bound = settings()->no_place || left_free == 0;
+    for (uint32_t slot = 0; slot < settings()->slots && !bound; slot++)
+        bound = right[slot] || wrong[slot];
+    return settings()->no_place || !bound;
+}
 
 struct text {
     char *start, *end, *limit;
@@ -107,6 +120,7 @@ static void close_text(struct text *text) {
 void verify_after_fork(void) {
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         right[slot] = wrong[slot] = 0;
+    left_free = 0;
     atomic_store(&is_told, false);
 }
 
@@ -314,6 +328,7 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
     if (!map_path() || atomic_exchange(&is_told, true))
         return;
     verify_thread();
+    const bool unplaced = is_unplaced();
     struct text text;
     if (open_text(&text, TEXT_BYTES)) {
         say_process(&text);
@@ -321,8 +336,10 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
             say(&text, "late\n");
         if (mapping_budget_refused())
             say(&text, "left %" PRIu64 "\n", mapping_budget_refused());
-        if (slot_owner_is_other())
+        if (unplaced)
             say(&text, "unplaced\n");
+        else if (left_free)
+            say(&text, "free %u\n", left_free);
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
@@ -330,7 +347,7 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
         for_each_move(say_moves, &text);
         close_text(&text);
     }
-    if (!slot_owner_is_other()) {
+    if (!unplaced) {
         ranges_for_each(visit, NULL);
         write_segments();
     }

@@ -10,6 +10,7 @@
  *     late
  *     left RANGES
  *     unplaced
+ *     free TIMES
  *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
@@ -27,8 +28,11 @@
  * known.
  *
  * left: number of ranges left to the thread's policy because the mapping budget was used up.
- * unplaced: another process of the run owned the slots (slot_owner.h); this one was neither placed nor
- * checked.
+ * unplaced: the PUs were other processes' (threads/claims.h), or the rank is beyond the last slot; this
+ * process was neither placed nor checked.
+ *
+ * free: it was placed, but TIMES a team, or a thread that the program started itself, found too few PUs free,
+ * and was not bound.
  *
  * unseen: PAGES that are in memory at the end and in no `at` line, because the library does not place such
  * memory: `shared` (shared mappings of files, memfd and System V among them) or `private` (stacks, heaps of
@@ -50,7 +54,7 @@
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank`, `forked` and `moves`.
+ * `team`, `rank`, `forked`, `moves` and `free`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H
@@ -63,6 +67,8 @@
 
 /* The calling thread is at the end of its share, or of its life. */
 void verify_thread(void);
+/* A team of the process, or one of its own threads, is not bound: other processes have the PUs. */
+void verify_left_free(void);
 /* Memory is placed from now on, not from the start (line `late`). */
 void verify_late(void);
 /* The range is about to be freed. */

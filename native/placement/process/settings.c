@@ -81,22 +81,6 @@ uint32_t settings_list(const char *text, uint16_t *into, uint32_t most, unsigned
     }
 }
 
-/* Whether ten digits follow and then this character, and step over them. */
-static bool ten_digits(const char **at, char then) {
-    const size_t digits = strspn(*at, "0123456789");
-    if (digits != 10 || (*at)[digits] != then)
-        return false;
-    *at += digits + 1;
-    return true;
-}
-
-/* RUN-LEVEL-HOLDER (slot_owner.h). */
-static bool names_an_owner(const char *text) {
-    const size_t run = strspn(text, "0123456789abcdef");
-    const char *at = text + run + 1;
-    return run > 0 && run <= 32 && text[run] == '-' && ten_digits(&at, '-') && ten_digits(&at, '\0');
-}
-
 static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
     if (strcmp(key, "cpus") == 0)
         return (s->slots = settings_list(value, s->cpu, MOST_SLOTS, UINT16_MAX)) > 0;
@@ -137,12 +121,12 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
                         : strcmp(key, "profile") == 0 ? &s->profile
                         : strcmp(key, "map") == 0     ? &s->map
                         : strcmp(key, "adapt") == 0   ? &s->adapt
-                        : strcmp(key, "claim") == 0   ? &s->owner
+                        : strcmp(key, "claims") == 0  ? &s->claims
                                                       : NULL;
     if (!path || *value == '\0' || !decode(value))
         return false;
     *path = value;
-    return path != &s->owner || names_an_owner(value);
+    return true;
 }
 
 bool settings_parse(char *text, struct settings *into) {

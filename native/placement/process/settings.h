@@ -21,14 +21,14 @@
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
  *     adapt=PATH      begin with the program as it is, on all of these PUs, and try the mappings of this table (adapt/
  *                     table.h) while it runs; `pages` and `nodes` are those of next touch, when it is asked for
- *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
+ *     claims=PATH     which process of the computer has which PU (threads/claims.h); without it, each has those it asks for
  *     ranks=N         so many ranks of a parallel job share the slots; without it as many as a launcher says that it
  *                     started on this computer (rank.h), and 1 if it says nothing
  *     launcher=1      the program only starts ranks: what is no rank is left as it is
  *
  * Rank r of n has the slots from r * slots / n on, up to those of the next one, and at least one. Where the page nodes
  * are the homes of all slots, a rank's are those of its own; otherwise all ranks have the same ones. A rank beyond the
- * last has no slots: it may use all PUs, with first touch, as a process that finds another owner (slot_owner.h).
+ * last has no slots: it may use all PUs, with first touch, as a process that finds no PU free.
  * OMP_NUM_THREADS, where it is the number of all slots, becomes that of the rank's.
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
@@ -77,7 +77,7 @@ struct settings {
     uint32_t ranks;             /* that share the slots; 0: as many as were started */
     struct rank rank;           /* whose share this is; count 0: of no rank */
     bool no_place;              /* a rank beyond the last: without slots */
-    const char *plan, *report, *profile, *map, *adapt, *owner; /* NULL if not requested */
+    const char *plan, *report, *profile, *map, *adapt, *claims; /* NULL if not requested */
 };
 
 /* Return the settings of this process, read once by settings_load; NULL if the library stays idle.

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -255,12 +256,17 @@ SET(pthread_setaffinity_np, pthread_t, thread, is_self)
 
 void affinity_bind_new(pthread_t thread, uint32_t slot) {
     union mask mask;
-    const uint16_t cpu = settings()->cpu[slot];
-    const size_t bytes = (cpu / LONG_BITS + 1) * sizeof(long);
-    if (bytes > sizeof mask)
-        return;
-    CPU_ZERO_S(bytes, &mask.set);
-    CPU_SET_S(cpu, bytes, &mask.set);
+    const struct settings *s = settings();
+    const uint32_t first = slot == NO_SLOT ? 0 : slot, end = slot == NO_SLOT ? s->slots : slot + 1;
+    size_t bytes = 0;
+    memset(&mask, 0, sizeof mask);
+    for (uint32_t one = first; one < end; one++) {
+        const size_t needed = (s->cpu[one] / LONG_BITS + 1) * sizeof(long);
+        if (needed > sizeof mask)
+            return;
+        bytes = needed > bytes ? needed : bytes;
+        CPU_SET_S(s->cpu[one], sizeof mask, &mask.set);
+    }
     const int before = errno;
     NEXT(pthread_setaffinity_np)(thread, bytes, &mask.set);
     errno = before;

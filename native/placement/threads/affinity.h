@@ -22,8 +22,9 @@
 void affinity_bind(uint32_t slot);
 /* Whether a thread that the calling one creates inherits the binding to the slot's PU. */
 bool affinity_inherits(uint32_t slot);
-/* Bind a new thread that still waits; and in that thread, before anything else. Moving a waiting thread costs
- * the kernel much less than moving a running one. */
+/* Bind a new thread that still waits, to all PUs of the mapping where its slot is NO_SLOT; and in that
+ * thread, before anything else. Moving a waiting thread costs the kernel much less than moving a running one.
+ */
 void affinity_bind_new(pthread_t thread, uint32_t slot);
 void affinity_begin(void);
 /* Let the calling thread run on all PUs of the mapping, unless the program has set where it runs. */

@@ -1,5 +1,5 @@
 /* processes.c: starting programs: the kernel reads their arguments, so everything is open meanwhile, and they
- * begin with the mask of all PUs (affinity.h).
+ * begin with the mask of all PUs (affinity.h), and may have those of the thread that starts them (slots.h).
  *
  * The arguments of execl and its variants are copied to a vector on the stack: after vfork no other memory
  * may be allocated.
@@ -7,8 +7,12 @@
 #define _GNU_SOURCE
 #include "../regions/export.h"
 #include "process/next_symbol.h"
+#include "process/settings.h"
+#include "process/thread_slot.h"
+#include "process/withdrawn.h"
 #include "protection/protection.h"
 #include "threads/affinity.h"
+#include "threads/slots.h"
 
 #include <spawn.h>
 #include <stdarg.h>
@@ -64,24 +68,54 @@ EXEC_LIST(execl, execv, , (path, WORDS))
 EXEC_LIST(execlp, execvp, , (path, WORDS))
 EXEC_LIST(execle, execve, char *const *variables = va_arg(list, char *const *), (path, WORDS, variables))
 
-#define START(result, name, parameters, arguments)                                                           \
+/* In the child of a vfork, this memory is its parent's. */
+static uint32_t leave_pus(void) {
+    if (!settings() || settings()->no_place || withdrawn() || affinity_is_vforked())
+        return NO_SLOT;
+    return slots_before_child();
+}
+
+/* `ended`: it returns when the program has ended. */
+#define START(ended, result, name, parameters, arguments)                                                    \
     EXPORT result name parameters {                                                                          \
         const uint32_t hold = protection_wanted() ? protection_hold_all() : NO_HOLD;                         \
+        const uint32_t slot = leave_pus();                                                                   \
         const bool shown = affinity_show_all();                                                              \
         result answer = NEXT(name) arguments;                                                                \
         affinity_show_slot(shown);                                                                           \
+        if (ended)                                                                                           \
+            slots_after_child(slot);                                                                         \
         protection_release(hold);                                                                            \
         return answer;                                                                                       \
     }
-START(int, system, (const char *command), (command))
-START(FILE *, popen, (const char *command, const char *mode), (command, mode))
-START(int, posix_spawn,
+START(true, int, system, (const char *command), (command))
+START(false, FILE *, popen, (const char *command, const char *mode), (command, mode))
+START(false, int, posix_spawn,
       (pid_t *restrict process, const char *restrict path, const posix_spawn_file_actions_t *actions,
        const posix_spawnattr_t *restrict attributes, char *const words[restrict],
        char *const variables[restrict]),
       (process, path, actions, attributes, words, variables))
-START(int, posix_spawnp,
+START(false, int, posix_spawnp,
       (pid_t *restrict process, const char *restrict name, const posix_spawn_file_actions_t *actions,
        const posix_spawnattr_t *restrict attributes, char *const words[restrict],
        char *const variables[restrict]),
       (process, name, actions, attributes, words, variables))
+
+/* vfork returns twice, and its child on the stack that its parent goes on with: only a jump leads to the C
+ * library's. */
+__attribute__((used, visibility("hidden"))) void *numaplace_before_vfork(void);
+void *numaplace_before_vfork(void) {
+    leave_pus();
+    return (void *)NEXT(vfork);
+}
+
+#if defined __x86_64__
+__asm__(".text\n.globl vfork\n.type vfork, @function\n"
+        "vfork:\n\tendbr64\n\tsubq $8, %rsp\n\tcall numaplace_before_vfork\n\taddq $8, %rsp\n\tjmp *%rax\n"
+        ".size vfork, . - vfork\n");
+#elif defined __aarch64__
+__asm__(".text\n.globl vfork\n.type vfork, %function\n"
+        "vfork:\n\thint 34\n\tstp x29, x30, [sp, #-16]!\n\tbl numaplace_before_vfork\n"
+        "\tldp x29, x30, [sp], #16\n\tmov x16, x0\n\tbr x16\n"
+        ".size vfork, . - vfork\n");
+#endif

@@ -33,7 +33,7 @@ static int ask(int (*real)(void)) {
     const uint32_t slot = slot_of_this_thread();
     const int answer = real();
     if (bind_again)
-        slot_take(slot);
+        slot_bind(slot);
     return answer;
 }
 

@@ -8,7 +8,6 @@
 #include "process/lock.h"
 #include "process/next_symbol.h"
 #include "process/settings.h"
-#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
@@ -104,7 +103,7 @@ static struct start take_place(struct start *given) {
         affinity_is_programs();
     slot_start(start.slot);
     if (!let_in)
-        affinity_bind(start.slot);
+        start.slot == NO_SLOT ? affinity_release() : affinity_bind(start.slot);
     stack_prepare();
     in_team = start.in_team;
     threads_note_end();
@@ -121,9 +120,14 @@ static int run_c11(void *given) {
     return start.c11_routine(start.argument);
 }
 
+/* Whether a new thread may run from the beginning where its slot is, or on all PUs where it has none. */
+static bool inherits(uint32_t slot) {
+    return slot == NO_SLOT ? slot_bound() == NO_SLOT : affinity_inherits(slot);
+}
+
 static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
                                    thrd_start_t c11_routine, void *argument) {
-    if (!settings() || withdrawn() || settings()->adapt || !slot_owner_ask())
+    if (!settings() || withdrawn() || settings()->adapt || settings()->no_place)
         return NULL;
     struct start *start = new_start();
     if (!start)
@@ -135,7 +139,7 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
                             .in_team = watched &&
                                        pthread_team_grows(routine ? (void *)routine : (void *)c11_routine),
                             .placed = affinity_in(attributes)};
-    start->waits = !start->placed && !affinity_inherits(start->slot);
+    start->waits = !start->placed && !inherits(start->slot);
     return start;
 }
 
@@ -148,7 +152,8 @@ static void let_begin(struct start *start, pthread_t thread) {
 static void forget_start(struct start *start) {
     if (!start)
         return;
-    slot_give_back(start->slot);
+    if (start->slot != NO_SLOT)
+        slot_give_back(start->slot);
     if (start->in_team)
         pthread_team_shrinks();
     free_start(start);

@@ -10,7 +10,7 @@ static void check(const struct settings *s) {
         MUST(s->home[slot] < MOST_NODES && s->chunk[slot] < MOST_NODES);
     for (uint32_t n = 0; n < s->nodes; n++)
         MUST(settings_page_node(s, s->node[n]) && s->node[n] < MOST_NODES);
-    const char *const paths[] = {s->plan, s->report, s->profile, s->map, s->owner};
+    const char *const paths[] = {s->plan, s->report, s->profile, s->map, s->claims};
     for (size_t n = 0; n < sizeof paths / sizeof *paths; n++)
         MUST(!paths[n] || strlen(paths[n]) > 0);
 }

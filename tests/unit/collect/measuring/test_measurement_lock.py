@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring import measurement_lock
-from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience, lock_folder
+from numapredict.collect.host import lock_folder
+from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 
-FOLDERS = measurement_lock._FOLDERS  # the computer's: the tests have one of their own (tests/conftest.py)
 WORKER = """
 import sys, time
 from pathlib import Path
@@ -219,9 +218,9 @@ def test_every_user_can_open_the_locks(tmp_path: Path, said: list[str]) -> None:
 
 
 def test_the_locks_are_where_everybody_looks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement_lock, "_FOLDERS", FOLDERS)
-    assert os.access(lock_folder(), os.W_OK)
-    assert lock_folder() in FOLDERS
+    monkeypatch.delenv(lock_folder.FOLDER_VARIABLE)  # the tests have one of their own (tests/conftest.py)
+    assert os.access(lock_folder.lock_folder(), os.W_OK)
+    assert lock_folder.lock_folder() in lock_folder._FOLDERS
 
 
 WAITS_FOR_THE_OTHER = """

@@ -61,7 +61,7 @@ int main(void)
     row("nodes", s->node, s->nodes);
     row("chunks", s->chunk, s->pages == PAGES_DATASET ? s->slots : 0);
     printf("scatter %d\npages %d\n", s->scatter, (int)s->pages);
-    path("claim", s->owner);
+    path("claims", s->claims);
     path("plan", s->plan);
     path("report", s->report);
     path("profile", s->profile);
@@ -157,9 +157,9 @@ POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance"
 
 @pytest.mark.parametrize("topology", [TOPOLOGY, shape([1, 3, 2, 2], memory=[1, 1, 0, 1], pus=2)])
 def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> None:
-    files = PlacementFiles(plan=UGLY, profile="/p", map="/m")
+    files = PlacementFiles(plan=UGLY, profile="/p", map="/m", claims="/c")
     for mapping in full_space(topology):
-        environment = preload_environment({}, resolve(mapping, topology), "/nowhere.so", files, "0123456789abcdef")
+        environment = preload_environment({}, resolve(mapping, topology), "/nowhere.so", files)
         done = subprocess.run(
             [reader], env={"NUMAPLACE": environment["NUMAPLACE"]}, capture_output=True, text=True, check=True
         )
@@ -168,15 +168,7 @@ def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> No
         assert bytes.fromhex(found["plan"][0]) == os.fsencode(UGLY)
         assert (bytes.fromhex(found["profile"][0]), bytes.fromhex(found["map"][0])) == (b"/p", b"/m")
         assert found["report"] == [""]
-        assert bytes.fromhex(found["claim"][0]) == b"0123456789abcdef-0000000000-0000000000"
-
-
-@pytest.mark.parametrize("claim", ["", "x-0000000000-0000000000", "1-000000000-0000000000", "1-0000000000-0000000000-"])
-def test_a_claim_of_another_form_leaves_the_library_idle(reader: Path, claim: str) -> None:
-    text = settings_text(resolve(parse_label("4x1-contiguous-bind"), TOPOLOGY))
-    assert subprocess.run([reader], env={"NUMAPLACE": text}, capture_output=True, check=False).returncode == 0
-    idle = subprocess.run([reader], env={"NUMAPLACE": f"{text};claim={claim}"}, capture_output=True, check=False)
-    assert idle.returncode == 1
+        assert bytes.fromhex(found["claims"][0]) == b"/c"
 
 
 def ranked(launcher: str, rank: int, ranks: int) -> dict[str, str]:
