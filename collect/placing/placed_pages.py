@@ -114,7 +114,8 @@ class PlacementMap(msgspec.Struct, frozen=True):
     ``left``: ranges that were left to the kernel, which would have run out of mappings
     (native/placement/memory/mapping_budget.h).
     ``unplaced``: the number of processes that found the PUs taken by others, and ``free`` how often a team, or a thread
-    that a program started itself, of another process did, and was not bound. ``unseen``: pages by kind of memory
+    that a program started itself, of another process did, and was not bound. ``brief``: threads that began where
+    their creator ran, as all before them had ended at once. ``unseen``: pages by kind of memory
     that the library does not place. ``ranks``: the processes of a parallel job that are ranks. ``forked``: forked
     children with regions, in the order of their first ones.
     """
@@ -125,6 +126,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     left: int = 0
     unplaced: int = 0
     free: int = 0
+    brief: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     moves: tuple[RegionMoves, ...] = ()
@@ -169,7 +171,7 @@ def parse_map(text: str) -> PlacementMap:
                 raise ValueError("the first line must name the version")
             elif line in said:
                 said[line].add(process)
-            elif word in {"left", "free", "unseen"}:
+            elif word in {"left", "free", "brief", "unseen"}:
                 kind = rest.pop(0) if word == "unseen" else word
                 counts[kind] += _numbers(rest, 1)[0]
             elif word in heads:
@@ -192,7 +194,7 @@ def parse_map(text: str) -> PlacementMap:
                 f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}"
             ) from None
     end_range()
-    left, free = counts.pop("left", 0), counts.pop("free", 0)
+    left, free, brief = (counts.pop(word, 0) for word in ("left", "free", "brief"))
     return PlacementMap(
         threads=tuple(threads),
         ranges=tuple(ranges),
@@ -200,6 +202,7 @@ def parse_map(text: str) -> PlacementMap:
         left=left,
         unplaced=len(said["unplaced"]),
         free=free,
+        brief=brief,
         unseen=tuple(sorted(counts.items())),
         teams=tuple(one for one in of_regions if isinstance(one, PlannedTeam)),
         moves=tuple(one for one in of_regions if isinstance(one, RegionMoves)),

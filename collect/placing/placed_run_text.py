@@ -37,6 +37,11 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
             f"verify: {counted(found.free, 'time')} a team or a thread found too few of the mapping's PUs free, and was"
             " left unbound on all of them"
         )
+    if found.brief:
+        yield (
+            f"verify: {counted(found.brief, 'thread')} began where the creator ran: those before had ended within a"
+            " millisecond, one after the other, and to begin on another PU would have cost more"
+        )
     if found.threads.looked_at:
         yield _threads_in_words(found.threads, mapping)
     elif not found.unplaced or found.pages.looked_at:

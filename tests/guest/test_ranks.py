@@ -78,7 +78,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[GuestResult, dict[s
         )
         files = PlacementFiles(map=str(folder / name(run)))
         variables = preload_environment(
-            {}, placement_of(topology, label), str(placement_library()), files, "ab", launcher=True
+            {}, placement_of(topology, label), str(placement_library()), files, launcher=True
         )
         words = [f"'{key}={value}'" for key, value in (*UNBOUND, *variables.items())]
         lines.append(" ".join(["env", *words, *LAUNCH[kind], "-n", str(RANKS), str(program)]) + f" || echo {name(run)}")

@@ -1,6 +1,7 @@
 """Processes of placed programs share a mapping's PUs: each has some of its own, or is not bound to any."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -183,6 +184,16 @@ def test_thousands_of_forks_leave_nothing_behind(program: Path) -> None:
 def test_a_thread_that_starts_workers_leaves_them_its_pu(program: Path) -> None:
     """The main thread keeps its own: it may work meanwhile."""
     assert said(program, "thread", "fork=1", "fork=1") == [f"0: {B}", f"1: {BOTH}"]
+
+
+def test_threads_that_end_at_once_begin_where_their_creator_runs(program: Path) -> None:
+    """And those that stay are placed, but for the first, which looks like another of these."""
+    churned, own = said(program, "churn=3000", "own=3")
+    assert churned.startswith(f"here: {B}, others ")
+    assert int(churned.rsplit(" ", 1)[1]) > 0
+    assert own in {f"here: {B} {A} {B}", f"here: {BOTH} {B} {A}"}
+    done = placed("run", *TWO, "--verify", "--", str(program), "churn=3000")
+    assert re.search(r"verify: \d{2,4} threads began where the creator ran: ", done.stderr)
 
 
 def test_any_user_can_claim_after_any_other(program: Path, locks: Path) -> None:

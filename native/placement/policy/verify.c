@@ -24,6 +24,7 @@
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 static _Atomic uint32_t left_free; /* teams, and threads that the program started itself */
+static _Atomic uint32_t brief;
 
 static bool late;
 static pid_t parent; /* of a forked child; 0 in a process that began as a program */
@@ -51,6 +52,11 @@ void verify_late(void) { late = true; }
 void verify_left_free(void) {
     if (map_path())
         left_free++;
+}
+
+void verify_brief(void) {
+    if (map_path())
+        brief++;
 }
 
 /* Whether none of its threads was ever bound, because the PUs were other processes'. */
@@ -120,7 +126,7 @@ static void close_text(struct text *text) {
 void verify_after_fork(void) {
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         right[slot] = wrong[slot] = 0;
-    left_free = 0;
+    left_free = brief = 0;
     atomic_store(&is_told, false);
 }
 
@@ -340,6 +346,8 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
             say(&text, "unplaced\n");
         else if (left_free)
             say(&text, "free %u\n", left_free);
+        if (brief)
+            say(&text, "brief %u\n", brief);
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);

@@ -11,6 +11,7 @@
  *     left RANGES
  *     unplaced
  *     free TIMES
+ *     brief THREADS
  *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
@@ -34,6 +35,8 @@
  * free: it was placed, but TIMES a team, or a thread that the program started itself, found too few PUs free,
  * and was not bound.
  *
+ * brief: so many THREADS that the program started began where their creator ran (threads/lifetimes.h).
+ *
  * unseen: PAGES that are in memory at the end and in no `at` line, because the library does not place such
  * memory: `shared` (shared mappings of files, memfd and System V among them) or `private` (stacks, heaps of
  * threads, memory that was reserved first, this library's own).
@@ -54,7 +57,7 @@
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank`, `forked`, `moves` and `free`.
+ * `team`, `rank`, `forked`, `moves`, `free` and `brief`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H
@@ -69,6 +72,8 @@
 void verify_thread(void);
 /* A team of the process, or one of its own threads, is not bound: other processes have the PUs. */
 void verify_left_free(void);
+/* A thread of the program begins where its creator runs. */
+void verify_brief(void);
 /* Memory is placed from now on, not from the start (line `late`). */
 void verify_late(void);
 /* The range is about to be freed. */

@@ -13,6 +13,7 @@
 #include "process/withdrawn.h"
 #include "protection/stacks.h"
 #include "threads/affinity.h"
+#include "threads/lifetimes.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
 
@@ -26,6 +27,7 @@ struct start {
     void *argument;
     uint32_t slot;
     bool in_team, placed; /* by the program, in the attributes */
+    bool brief;           /* probably: not worth a PU of its own (lifetimes.h) */
     bool waits;           /* for its creator to bind it */
     struct gate gate;
 };
@@ -64,7 +66,10 @@ static void free_start(struct start *start) {
     spin_unlock(&choosing);
 }
 
-void threads_after_fork(void) { atomic_flag_clear(&choosing); }
+void threads_after_fork(void) {
+    atomic_flag_clear(&choosing);
+    lifetimes_after_fork();
+}
 
 static pthread_key_t at_end;
 static bool watched;
@@ -83,6 +88,7 @@ static void give_back(void *unused) {
         pthread_team_shrinks();
     in_team = false;
     affinity_end();
+    lifetime_ends();
 }
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
@@ -102,7 +108,8 @@ static struct start take_place(struct start *given) {
     if (start.placed)
         affinity_is_programs();
     slot_start(start.slot);
-    if (!let_in)
+    lifetime_begins(start.brief);
+    if (!let_in || start.brief)
         start.slot == NO_SLOT ? affinity_release() : affinity_bind(start.slot);
     stack_prepare();
     in_team = start.in_team;
@@ -132,14 +139,16 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
     struct start *start = new_start();
     if (!start)
         return NULL;
+    const bool brief = watched && lifetime_is_brief();
     *start = (struct start){.routine = routine,
                             .c11_routine = c11_routine,
                             .argument = argument,
-                            .slot = slot_reserve(),
+                            .brief = brief,
+                            .slot = brief ? NO_SLOT : slot_reserve(),
                             .in_team = watched &&
                                        pthread_team_grows(routine ? (void *)routine : (void *)c11_routine),
                             .placed = affinity_in(attributes)};
-    start->waits = !start->placed && !inherits(start->slot);
+    start->waits = !start->placed && !brief && !inherits(start->slot);
     return start;
 }
 
@@ -156,6 +165,8 @@ static void forget_start(struct start *start) {
         slot_give_back(start->slot);
     if (start->in_team)
         pthread_team_shrinks();
+    if (start->brief)
+        lifetime_forget();
     free_start(start);
 }
 

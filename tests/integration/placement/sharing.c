@@ -4,10 +4,11 @@
  *     sharing WORD...
  *
  * team=N: a region of N threads, here. fork=N: a worker with a region of N threads, that lives until it is
- * told to end. threads=N: a worker with N threads of its own, likewise. end=I, kill=I: the I-th worker ends,
- * or is ended by SIGKILL. forks=N: N children that do nothing, one after the other. close: all descriptors
- * but the first three. thread: from here on in a thread. wait: until the input ends. The kernel is asked, not
- * the C library, which the preload library answers for.
+ * told to end. threads=N: a worker with N threads of its own, likewise. own=N: such threads here; churn=N:
+ * one after the other. end=I, kill=I: the I-th worker ends, or is ended by SIGKILL. forks=N: N children that
+ * do nothing, one after the other. close: all descriptors but the first three. thread: from here on in a
+ * thread. wait: until the input ends. The kernel is asked, not the C library, which the preload library
+ * answers for.
  */
 #define _GNU_SOURCE
 #include <omp.h>
@@ -71,6 +72,24 @@ static void own_threads(const char *who, int threads) {
     say(who, threads);
 }
 
+static void *look(void *number) {
+    see((int)(long)number);
+    return NULL;
+}
+
+/* Threads one after the other: how many of them may use other PUs than the first. */
+static void churn(int threads) {
+    int others = 0;
+    for (int n = 0; n < threads; n++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, look, (void *)(long)(n > 0));
+        pthread_join(thread, NULL);
+        others += n > 0 && strcmp(said[0], said[1]) != 0;
+    }
+    printf("here: %s, others %d\n", said[0], others);
+    fflush(stdout);
+}
+
 /* A worker that has said its line, so that those after it find its PUs taken. */
 static void start(void (*does)(const char *, int), int threads) {
     int told[2], done[2];
@@ -117,6 +136,10 @@ static void go(char **words) {
             start(team, number);
         else if (strncmp(*words, "threads=", 8) == 0)
             start(own_threads, number);
+        else if (strncmp(*words, "own=", 4) == 0)
+            own_threads("here", number);
+        else if (strncmp(*words, "churn=", 6) == 0)
+            churn(number);
         else if (strncmp(*words, "end=", 4) == 0)
             end(number, 0);
         else if (strncmp(*words, "kill=", 5) == 0)
