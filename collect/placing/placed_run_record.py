@@ -106,8 +106,8 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by others; ``free``: how often a team of another process, or a thread that it started itself, did, and was left
-    unbound; ``brief``: threads that began where their creator ran, as those before them had ended at once. ``unseen``: pages by
-    kind of memory that is neither placed nor checked.
+    unbound; ``brief``: threads that began where their creator ran, as those before them had ended at once.
+    ``unseen``: pages by kind of memory that is neither placed nor checked.
     ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
     that share the mapping. ``forked``: the forked children that had parallel regions; of their pages, those that each
     shares with no other process.
