@@ -21,6 +21,7 @@ from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repe
 from numapredict.collect.measuring.warm_up import Look
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
@@ -137,7 +138,7 @@ class HardwareMachine:
             if placement is None:
                 start = start_as_it_is(program, report)
             else:
-                start = start_of(program, placement, PlacementFiles(report=str(report)))
+                start = start_of(program, placement, PlacementFiles(report=str(report), claims=claims_beside(report)))
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())

@@ -22,6 +22,7 @@ from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.census import read_census, region_time_so_far
+from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.executable import command_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
@@ -113,7 +114,10 @@ class HardwareRun:
         """
         if not self.conditions.region_times:
             return self.start
-        return start_of(self.program, placement, PlacementFiles(report=str(self.report), work=True))
+        return start_of(self.program, placement, self._files(work=True))
+
+    def _files(self, *, work: bool) -> PlacementFiles:
+        return PlacementFiles(report=str(self.report), work=work, claims=claims_beside(self.report))
 
     def _keep_regions(self) -> None:
         """Read the region times of the run that has just ended, if they are to be kept and none are yet."""
@@ -202,7 +206,8 @@ class HardwareRun:
         folder = self.folder / "look"
         folder.mkdir(exist_ok=True)
         work = self.conditions.region_times
-        files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report), work=work)
+        files = files_for_a_look(folder)
+        files = msgspec.structs.replace(self._files(work=work), profile=files.profile, map=files.map)
         if self.conditions.counters is not None:  # counters show local accesses more exactly
             files = msgspec.structs.replace(files, profile=None)
         watched = start_of(self.program, placement, files)

@@ -21,6 +21,11 @@ def claims_file() -> Path:
     return lock_folder().absolute() / _NAME
 
 
+def claims_beside(file: Path) -> str:
+    """Return the path of a file for a run that is measured: it has its mapping's PUs, whoever else is on them."""
+    return str(file.with_name(f"{file.name}.pus"))
+
+
 def claimed_pus(pus: Iterable[int]) -> tuple[int, ...]:
     """Return those of the PUs that processes of other runs have now; none where the file cannot be read."""
     try:

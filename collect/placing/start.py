@@ -72,7 +72,9 @@ def start_of(
         if refused and not near:
             raise UnsupportedMappingError(refused)
         launcher = starts_tasks(program.command)
-        files = msgspec.structs.replace(files or PlacementFiles(), claims=str(claims_file()))
+        files = files or PlacementFiles()
+        if files.claims is None:
+            files = msgspec.structs.replace(files, claims=str(claims_file()))
         environment = preload_environment(caller, placement, str(placement_library()), files, launcher=launcher)
         if launcher:
             environment = dict(UNBOUND) | environment

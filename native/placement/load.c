@@ -247,6 +247,7 @@ __attribute__((constructor)) static void load(void) {
     huge_prepare();
     mapping_budget_prepare();
     threads_prepare();
+    slots_prepare();
     if (s->plan && plan_load(s->plan, s->slots)) {
         teams_prepare();
         places_prepare();

@@ -13,6 +13,7 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.measuring.samples.perf_script import Accesses
 from numapredict.collect.measuring.samples.source import PerfSamples
 from numapredict.collect.placement import Placement, ThreadSlot
+from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import cannot_start, exit_and_signal, run_process
 from numapredict.collect.placing.profile_file import Profile, is_profile, read_profile
@@ -46,7 +47,7 @@ def profiled(program: Program, threads: int, folder: Path, source: PerfSamples |
     """
     wanted = folder / "profile"
     placement = _placement(threads)
-    start = start_of(program, placement, PlacementFiles(profile=str(wanted)), near=True)
+    start = start_of(program, placement, PlacementFiles(profile=str(wanted), claims=claims_beside(wanted)), near=True)
     if start.way != "library":
         raise UnrunnableProgramError(
             f"{program.name} cannot be profiled: {start.obstacle}; link it dynamically, without sanitizers"

@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.placement import Placement
+from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.page_plan import PagePlan, joined
 from numapredict.collect.placing.plan_file import Plan, write_plan
 from numapredict.collect.placing.preload import PlacementFiles
@@ -64,7 +65,7 @@ def _run(
     program: Program, placement: Placement, files: tuple[Path | None, Path, int], places: dict[Hashable, Place]
 ) -> Times:
     plan, report, exit_code = files
-    wanted = PlacementFiles(plan=None if plan is None else str(plan), report=str(report))
+    wanted = PlacementFiles(plan=None if plan is None else str(plan), report=str(report), claims=claims_beside(report))
     start = start_of(program, placement, wanted, near=True)
     try:
         ending = run_process(start.command, dict(start.environment), program.directory, math.inf, start.cpus)

@@ -31,6 +31,7 @@ static THREAD_LOCAL bool entered; /* in a region already: the runtime does not s
 static atomic_flag counting = ATOMIC_FLAG_INIT; /* held while the next four are read or written */
 static uint32_t threads_on[MOST_SLOTS];
 static bool held[MOST_SLOTS];      /* the slot's PU is this process's */
+static bool pus_repeat;            /* several slots have the same one */
 static bool of_a_team[MOST_SLOTS]; /* and was claimed for a region's team */
 static uint32_t refused;           /* threads in a row that found no PU free */
 
@@ -57,6 +58,9 @@ static void drop(uint32_t slot) {
     held[slot] = of_a_team[slot] = false;
     atomic_store(&taken_for[asked_by[slot]], 0);
     atomic_store(&placed_team, 0);
+    for (uint32_t other = 0; other < settings()->slots && pus_repeat; other++)
+        if (held[other] && settings()->cpu[other] == settings()->cpu[slot])
+            return;
     claims_drop(settings()->cpu[slot]);
 }
 
@@ -389,6 +393,14 @@ static void take(const struct wish *wish, uint32_t thread, uint32_t team) {
         pages_come_back();
     pages_left = false;
     slot_bind(slot_in_place_of(asked));
+}
+
+void slots_prepare(void) {
+    static bool seen[UINT16_MAX + 1];
+    for (uint32_t slot = 0; slot < settings()->slots; slot++) {
+        pus_repeat |= seen[settings()->cpu[slot]];
+        seen[settings()->cpu[slot]] = true;
+    }
 }
 
 void slots_begin(void) {

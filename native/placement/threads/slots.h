@@ -29,6 +29,8 @@
 
 #include "../regions/regions.h"
 
+/* Once, before the others. */
+void slots_prepare(void);
 /* Bind the main thread to the first slot. */
 void slots_begin(void);
 /* Bind the calling thread to the PU of a slot that this process has, if it is not there already. */
