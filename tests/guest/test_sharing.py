@@ -35,6 +35,13 @@ RUNS = {
         "2: 0 3",
         "3: 0,1,2,3 0,1,2,3",
     ],
+    ("8x2-scatter-locality", "team=2 team=3 team=1 team=3 team=8"): [
+        "here: 0 4",
+        "here: 0 4 1",
+        "here: 0",
+        "here: 0 4 1",
+        "here: 0 4 1 5 2 6 3 7",
+    ],
     ("8x2-contiguous-first-touch", "fork=8 kill=0 fork=8 fork=1"): [
         "0: 0 1 2 3 4 5 6 7",
         "1: 0 1 2 3 4 5 6 7",

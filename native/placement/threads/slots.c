@@ -28,7 +28,7 @@ static THREAD_LOCAL struct place places[DEEPEST];
 static THREAD_LOCAL int deep;
 static THREAD_LOCAL bool entered; /* in a region already: the runtime does not set its affinity again */
 
-static atomic_flag counting = ATOMIC_FLAG_INIT; /* held while the next four are read or written */
+static atomic_flag counting = ATOMIC_FLAG_INIT; /* held while the next five are read or written */
 static uint32_t threads_on[MOST_SLOTS];
 static bool held[MOST_SLOTS];      /* the slot's PU is this process's */
 static bool pus_repeat;            /* several slots have the same one */
@@ -52,11 +52,16 @@ static bool hold(uint32_t slot) {
     return held[slot];
 }
 
+static void no_longer_for(uint32_t asked, uint32_t slot) {
+    if (atomic_load(&taken_for[asked]) == slot + 1)
+        atomic_store(&taken_for[asked], 0);
+}
+
 static void drop(uint32_t slot) {
     if (!held[slot])
         return;
     held[slot] = of_a_team[slot] = false;
-    atomic_store(&taken_for[asked_by[slot]], 0);
+    no_longer_for(asked_by[slot], slot);
     atomic_store(&placed_team, 0);
     for (uint32_t other = 0; other < settings()->slots && pus_repeat; other++)
         if (held[other] && settings()->cpu[other] == settings()->cpu[slot])
@@ -272,7 +277,7 @@ static uint32_t asked_slot(const struct wish *wish, uint32_t thread, uint32_t te
 static uint64_t key_of(const struct wish *wish, uint32_t team) {
     const uint64_t row = (uint64_t)wish->row.first << 48 | (uint64_t)wish->row.count << 32 |
                          (uint64_t)wish->row.step << 16 | (wish->policy == SCATTER);
-    return ((row ^ (uintptr_t)wish->slots) * 0x9e3779b97f4a7c15u + team) | 1;
+    return ((row ^ (uintptr_t)wish->slots) * 0x9e3779b97f4a7c15u + team) << 1 | 1;
 }
 
 /* The set of slots that were given out already. */
@@ -312,8 +317,7 @@ static bool claim(const struct wish *wish, uint32_t team) {
             continue;
         }
         given.slot[own] = of_a_team[own] = true;
-        if (atomic_load(&taken_for[asked_by[own]]) == own + 1)
-            atomic_store(&taken_for[asked_by[own]], 0);
+        no_longer_for(asked_by[own], own);
         asked_by[own] = (uint16_t)slot;
         atomic_store(&taken_for[slot], (uint16_t)(own + 1));
     }
