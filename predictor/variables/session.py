@@ -61,6 +61,9 @@ class Question(msgspec.Struct, frozen=True):
 def ask(question: Question) -> Variables:
     """Return the answer; raises a NumapredictError with a one-line message if there is none."""
     topology = host_topology() if question.machine is None else load_description(question.machine).topology
+    if len(topology.cpu_nodes) == 1 and (question.time or question.plan is not None):
+        wish = "--time compares places" if question.time else "--plan places pages"
+        raise UsageError(f"{wish} on several nodes, and this computer has one: name a --machine")
     own = _own_threads() if question.machine is None else None
     mapping = None if question.mapping is None else mapping_on(topology, question.mapping, own)
     if mapping is not None and mapping.page_policy != "first-touch":
@@ -135,16 +138,12 @@ def _answer(
     pairs, accesses, unlike = _with_accesses(pairs, ran, topology, nodes)
     severity: Severity = "share of touches"
     together, untimed = None, tuple[str, ...]()
-    if question.time:
-        if placement is None or nodes is None:
-            raise UsageError("--time compares places on several nodes, and this computer has one: name a --machine")
+    if question.time and placement is not None:
         by_time = timed(pairs, profile, placement, program_as_typed(question.command), question.machine, ran.exit_code)
         pairs, together, severity, untimed = by_time.pairs, by_time.together, by_time.severity, by_time.notes
     variables = tuple(variable for _, variable in pairs)
     plan, unplanned = None, tuple[str, ...]()
-    if question.plan is not None:
-        if placement is None or nodes is None:
-            raise UsageError("--plan places pages on several nodes, and this computer has one: name a --machine")
+    if question.plan is not None and placement is not None:
         placed = plans_of(pairs, question.variables, profile, placement)
         plan, unplanned = planned(
             placed, placement, question.plan, question.machine, question.command, builds_in(profile)

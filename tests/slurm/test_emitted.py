@@ -47,8 +47,8 @@ def listed(pus: list[int]) -> str:
 MAPPINGS = {
     "2x2-scatter-first-touch": (listed([0, PUS // 2]), "default", "default"),
     "1x1-contiguous-first-touch": ("0", "default", "default"),
-    "2x2-scatter-bind@1": (listed([0, PUS // 2]), "bind", "bind:0"),
-    "1x1-contiguous-bind": ("0", "bind", "bind:0"),
+    "2x2-scatter-bind@1": (listed([0, PUS // 2]), "preferred", "prefer:0"),
+    "1x1-contiguous-bind": ("0", "preferred", "prefer:0"),
 }
 
 

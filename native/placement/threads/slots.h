@@ -52,8 +52,6 @@ uint32_t slots_before_child(void);
 void slots_after_child(uint32_t slot);
 /* In the child of a fork: one thread, on all PUs of the mapping. */
 void slots_after_fork(void);
-/* The slot that this process took where its team asked for another. */
-uint32_t slot_in_place_of(uint32_t asked);
 
 /* Fill in the row of slots for the region that the calling thread is about to start. */
 void slot_choose_row(struct region_call *call);

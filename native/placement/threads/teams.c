@@ -8,7 +8,7 @@
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
-#include "threads/slots.h"
+#include "threads/own_pus.h"
 
 #include <stddef.h>
 
@@ -108,7 +108,7 @@ static struct planned *looked_at(const struct region_call *call, uint32_t thread
     struct planned *entry = entry_of(call->chosen);
     if (!entry || thread >= entry->team.threads)
         return NULL;
-    *slot = slot_in_place_of(entry->team.slots[thread]);
+    *slot = own_slot_for(entry->team.slots[thread]);
     return entry;
 }
 

@@ -31,23 +31,7 @@ from numapredict.reports.parts.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
 from tests.html_document import Document
 from tests.planted import planted_dataset
-
-OPTIONS = TrainingOptions(n_clusters=5, feature_kinds=("ratio",))
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return planted_dataset(15)
-
-
-@pytest.fixture(scope="module")
-def model(dataset: Dataset) -> Model:
-    return train(dataset, OPTIONS)
-
-
-@pytest.fixture(scope="module")
-def advice(dataset: Dataset, model: Model) -> Advice:
-    return advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
+from tests.unit.reports.parts.conftest import OPTIONS
 
 
 @pytest.fixture(scope="module")
