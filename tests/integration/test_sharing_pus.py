@@ -177,6 +177,13 @@ def test_a_program_that_closes_all_descriptors_goes_on(program: Path) -> None:
     assert said(program, *words) == [f"here: {A} {B}", f"here: {A}", f"here: {A} {B}", f"0: {BOTH}"]
 
 
+def test_a_mapping_of_one_pu_goes_from_process_to_process(program: Path) -> None:
+    words = ("team=1", "fork=1", "team=1", "end=0", "team=1", "team=1")
+    done = placed("run", "--mapping", "1x1-contiguous-bind", "--verify", "--", str(program), *words)
+    assert done.stdout.splitlines() == [f"here: {A}", f"0: {A}", *[f"here: {A}"] * 3]
+    assert "1 time a team or a thread found too few of the mapping's PUs free" in done.stderr
+
+
 def test_thousands_of_forks_leave_nothing_behind(program: Path) -> None:
     assert said(program, "team=2", "forks=3000", "team=2") == [f"here: {A} {B}"] * 2
 

@@ -39,9 +39,10 @@ static void no_longer_for(uint32_t asked, uint32_t slot) {
 static void drop(uint32_t slot) {
     if (!held[slot])
         return;
-    held[slot] = of_a_team[slot] = false;
     no_longer_for(asked_by[slot], slot);
-    atomic_store(&placed_team, 0);
+    if (of_a_team[slot])
+        atomic_store(&placed_team, 0);
+    held[slot] = of_a_team[slot] = false;
     for (uint32_t other = 0; other < settings()->slots && pus_repeat; other++)
         if (held[other] && settings()->cpu[other] == settings()->cpu[slot])
             return;
@@ -97,10 +98,8 @@ uint32_t own_pus_reserve(void) {
     else if (taken)
         best = NO_SLOT;
     refused = best == NO_SLOT ? refused + 1 : 0;
-    if (best != NO_SLOT) {
+    if (best != NO_SLOT)
         threads_on[best]++;
-        of_a_team[best] = false;
-    }
     spin_unlock(&counting);
     return best;
 }
@@ -137,6 +136,7 @@ void own_pus_move_to(uint32_t slot) {
 void own_pus_keep(uint32_t slot) {
     spin_lock(&counting);
     of_a_team[slot] = false;
+    atomic_store(&placed_team, 0);
     spin_unlock(&counting);
 }
 

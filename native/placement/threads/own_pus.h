@@ -1,8 +1,8 @@
 /* own_pus.h: which of the mapping's PUs are this process's, and which of its threads are on them.
  *
  * Contract. A slot's PU is one process's at a time (claims.h): a thread or a team that finds none free gets
- * none. Without claims every slot is this process's. Slots are the mapping's (slots.h), and this is for slots.c
- * and teams.c, in any thread; each call takes the lock itself.
+ * none. Without claims every slot is this process's. Slots are the mapping's (slots.h), and this is for
+ * slots.c and teams.c, in any thread; each call takes the lock itself.
  */
 #ifndef NUMAPLACE_OWN_PUS_H
 #define NUMAPLACE_OWN_PUS_H
