@@ -26,7 +26,7 @@
  * as the other. Read without the lock. */
 static _Atomic uint64_t marks[MOST_MARKS];
 static _Atomic uint32_t marks_used;
-static struct lock marking; /* held while a mask is set, which takes long where a thread has to move */
+static struct lock marking; /* held while another thread's mask is set, too */
 /* Number of threads that are binding themselves. They take no lock, because a move takes long and many
  * threads may move at once. A thread that sets another's mask marks it and then waits until this is 0. */
 static _Atomic uint32_t binding;
@@ -169,7 +169,7 @@ static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
  * already. Under the lock. */
 static bool is_being_set(uint64_t key) {
     const bool before = marked(key);
-    if (key && !before) {
+    if (!before) {
         mark(key, true);
         while (atomic_load(&binding) > binding_here)
             sched_yield();
@@ -177,11 +177,12 @@ static bool is_being_set(uint64_t key) {
     return before;
 }
 
-/* The calling thread has set its own mask. Under the lock. */
+/* The calling thread has set its own mask. The lock is not held where a thread may have to move: a team whose
+ * threads all bind themselves would move one after the other. */
 static void own_was_set(size_t bytes, const cpu_set_t *set) {
     const uint32_t slot = slot_bound();
     const bool back = holds_all_pus(bytes, set);
-    mark_self(!back);
+    mark_self_locked(!back);
     if (back && slot != NO_SLOT)
         system_bind(&settings()->cpu[slot], 1);
 }
@@ -234,15 +235,16 @@ static uint32_t hold(const void *memory, size_t bytes, const void *caller) {
         int before = errno;                                                                                  \
         const bool ours = here(which, &key);                                                                 \
         errno = before;                                                                                      \
-        const uint64_t mask = ours ? lock_take(&marking) : 0;                                                \
-        const bool known = ours && is_being_set(key);                                                        \
+        const bool others = ours && key != 0;                                                                \
+        const uint64_t mask = others ? lock_take(&marking) : 0;                                              \
+        const bool known = others && is_being_set(key);                                                      \
         const int result = next(which, bytes, set);                                                          \
         before = errno;                                                                                      \
         if (ours && !key && result == 0)                                                                     \
             own_was_set(bytes, set);                                                                         \
-        else if (ours && key && result != 0 && !known)                                                       \
+        else if (others && result != 0 && !known)                                                            \
             mark(key, false);                                                                                \
-        if (ours)                                                                                            \
+        if (others)                                                                                          \
             lock_give(&marking, mask);                                                                       \
         errno = before;                                                                                      \
         protection_release(held);                                                                            \
