@@ -75,7 +75,8 @@ def check_search(answer: dict[str, Any]) -> None:
     first, *others = answer["runs"]
     assert (first["mapping"], first["outcome"], first["speedup"]) == ("as-it-is", "done", 1.0)
     assert answer["clock"] == "regions"  # seen without placing the program
-    assert {run["outcome"] for run in others} <= {"done", "ended"}
+    for run in others:  # on a busy computer what is outside of regions may take long in one of them
+        assert run["outcome"] in {"done", "ended"} or "the rest took over three times" in run["message"], run
     assert 1 < len({run["mapping"] for run in answer["runs"]}) == len(answer["runs"]) <= 3
     assert answer["keep"] == (answer["mapping"] == "as-it-is")
     assert answer["keep"] or answer["command"].startswith(f"numapredict run --mapping {answer['mapping']} -- ")
