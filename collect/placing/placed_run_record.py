@@ -26,12 +26,13 @@ class ThreadTally(msgspec.Struct, frozen=True):
     """The mapping's threads that were checked, in each process; ``right`` of them were on their PU each time.
 
     Threads of the program that share a place of the mapping count as one. The others are listed in ``astray``;
-    ``slots`` are the mapping's threads that the program used.
+    ``slots`` are the mapping's threads that the program used; they were of so many ``processes``.
     """
 
     looked_at: int
     right: int
     slots: int
+    processes: int
     misplaced: tuple[PlacedThread, ...] = msgspec.field(name="astray")
 
 
@@ -181,6 +182,7 @@ def _threads(found: PlacementMap) -> ThreadTally:
         looked_at=len(found.threads),
         right=len(found.threads) - len(misplaced),
         slots=len({(rank_of.get(thread.process), thread.slot) for thread in found.threads}),
+        processes=len({thread.process for thread in found.threads}),
         misplaced=misplaced,
     )
 

@@ -97,6 +97,8 @@ def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterato
 
 def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
     text = f"verify: {found.right} of {found.looked_at} threads were bound to their PU at each check"
+    if found.processes > 1:
+        text += f", in {found.processes} processes"
     if found.slots < mapping.threads:
         text += f"; the program used {found.slots} of the mapping's {mapping.threads}"
     if found.misplaced:

@@ -31,7 +31,7 @@ def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_pa
     assert (run["command"], run["mapping"]) == ([str(app), "3"], f"{CORES}x1-contiguous-bind")
     assert (run["exit_code"], run["signal"], run["placed_by"], run["notes"]) == (3, None, "library", [])
     threads, pages = (run["placement"][what] for what in ("threads", "pages"))
-    assert threads == {"looked_at": CORES, "right": CORES, "slots": CORES, "astray": []}
+    assert threads == {"looked_at": CORES, "right": CORES, "slots": CORES, "processes": 1, "astray": []}
     assert pages["nodes"] == {"0": pages["looked_at"]}
     assert pages["looked_at"] == pages["right"] >= 512  # its 2 MiB
     (process,) = run["processes"]

@@ -143,7 +143,7 @@ def test_two_runs_share_the_computer_and_the_second_says_so(program: Path) -> No
 def test_what_was_shared_is_verified(program: Path) -> None:
     done = placed("run", *TWO, "--verify", "--", str(program), "fork=1", "fork=1", "fork=1", "team=1", "end=2")
     assert done.returncode == 0
-    assert "verify: 2 of 2 threads were bound to their PU at each check" in done.stderr
+    assert "verify: 2 of 2 threads were bound to their PU at each check, in 2 processes\n" in done.stderr
     assert "verify: 2 processes of the run found the mapping's PUs taken by another one" in done.stderr
 
 
