@@ -124,6 +124,13 @@ def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
+@pytest.fixture(autouse=True)
+def environment_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start no program with what scikit-learn sets in this process (collect/host/given_environment.py)."""
+    for name in ("KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK"):
+        monkeypatch.delenv(name, raising=False)
+
+
 class Lines(logging.Handler):
     """Keeps the lines that are logged."""
 

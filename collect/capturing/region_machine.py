@@ -6,7 +6,6 @@ under the mapping give the region's time by the region clock.
 """
 
 import math
-import os
 import statistics
 import time
 from collections import Counter
@@ -31,6 +30,7 @@ from numapredict.collect.capturing.gain import cannot_be, is_like
 from numapredict.collect.capturing.replay_time import emptied_share, time_of
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.facts import machine_state
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement, Repetition
@@ -193,7 +193,7 @@ class RegionMachine:
             report = folder / "regions"
             with Watcher(self.replays(application, place, first), folder / "replays") as watcher:
                 settings = variable_text(watcher.name, str(report))
-                caller = {**os.environ, **dict(application.environment)}
+                caller = given_environment() | dict(application.environment)
                 environment = capturing_environment(caller, self._baseline, capture_library(), settings)
                 ending = self._execute(application, environment)
             found = region_times_of_processes(report)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.host.work_folder import require_room
 from numapredict.collect.measurement import Status
@@ -145,7 +146,7 @@ class HardwareRun:
         regions = read_census(self.report)
         # Each rank has its share of the mapping's threads: no rank's team says what the program asks for.
         known = regions.regions if regions and not starts_tasks(self.program.command) else ()
-        teams = timed_teams(known, {**os.environ, **dict(self.program.environment)})
+        teams = timed_teams(known, given_environment() | dict(self.program.environment))
         return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0, teams)
 
     def _timed(self, highest_MHz: float) -> tuple[Failed | None, Timed]:
@@ -239,7 +240,7 @@ class HardwareRun:
         The code may vary: a `main` without `return` may end with the length of its last output.
         """
         if self.program.identity not in known:
-            environment = {**os.environ, **dict(self.program.environment)}
+            environment = given_environment() | dict(self.program.environment)
             start = Start(command_of(self.program), environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
             ending = self._run(_wrapped(start, None, None), start.cpus)
             known[self.program.identity] = None if ending.timed_out else ending.exit_code

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.tasks import UNBOUND, starts_tasks
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
@@ -63,7 +64,7 @@ def start_of(
     command = command_of(program)
     file = Path(program.directory or ".") / executable_of(program)
     obstacle = library_obstacle() or preload_obstacle(file, placement_library())
-    caller = {**os.environ, **dict(program.environment)}
+    caller = given_environment() | dict(program.environment)
     if obstacle:
         environment, prefix, doubts = _with_numactl(caller, placement, program.name, obstacle, near)
         way: Way = "numactl"
@@ -97,7 +98,7 @@ def start_as_it_is(program: Program, report: Path) -> Start:
     Raises UnrunnableProgramError.
     """
     command = command_of(program)
-    environment = {**os.environ, **dict(program.environment)}
+    environment = given_environment() | dict(program.environment)
     try:
         library = marks_library()
     except MissingNativePartError:

@@ -6,7 +6,7 @@ from pathlib import Path
 from numapredict.collect.index_list import index_list
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.balancing import balancing_is_on
-from numapredict.collect.placing.claims import claimed_pus
+from numapredict.collect.placing.claims import claimed_pus, claims_obstacle
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.run_options import RunOptions
@@ -31,7 +31,12 @@ def start_in_words(start: Start, placement: Placement, options: RunOptions) -> I
         if lost:
             yield f"left out without the library: {', '.join(lost)}"
     yield from start.doubts
-    if start.way == "library" and (taken := claimed_pus(placement.pus)):
+    if start.way == "library" and (obstacle := claims_obstacle()):
+        yield (
+            f"placed runs here do not know which PUs others have: cannot use {obstacle}; mend that, or name another"
+            " folder in NUMAPREDICT_LOCKS"
+        )
+    elif start.way == "library" and (taken := claimed_pus(placement.pus)):
         yield (
             f"another placed run has {counted(len(taken), 'PU')} of this mapping now ({index_list(taken)}): teams that"
             " find too few free ones are left unbound; wait for its end, or name a mapping of other PUs"

@@ -198,6 +198,7 @@ static void end(struct region_call *call) {
     region_clock_end(call);
     if (settings()->no_place || withdrawn())
         return;
+    slots_region_end();
     next_touch_region_end(call);
     profile_region_end(call);
     if (settings()->adapt)

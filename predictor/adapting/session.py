@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.placing.adapt_table import AdaptResult, read_result, result_path, write_table
@@ -73,7 +74,7 @@ def run_adapting(request: Request) -> int:
     executable = executable_of(program)
     obstacle = _obstacle(executable, topology)
     with work_folder() as folder:
-        table_file, columns, kept, environment = folder / "mappings", None, None, dict(os.environ)
+        table_file, columns, kept, environment = folder / "mappings", None, None, given_environment()
         if not obstacle:
             from numapredict.predictor.adapting.columns import base_of, columns_of
             from numapredict.predictor.adapting.kept import Kept

@@ -14,6 +14,7 @@ from numapredict.collect.capturing.exchange import AskedRegion, Outcome, fits, v
 from numapredict.collect.capturing.gain import gains_of
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.allocation_text import restriction_lines
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
@@ -93,7 +94,7 @@ def run_replayed(request: Request) -> int:
         report, kept = folder / "regions", folder / "replays"
         with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
             settings = variable_text(watcher.name, str(report))
-            environment = capturing_environment(os.environ, placement, library, settings)
+            environment = capturing_environment(given_environment(), placement, library, settings)
             began_s = time.perf_counter()
             try:
                 code = run_child(command_of(program), environment, placement.pus, blocked)

@@ -7,9 +7,11 @@
 #include "memory/sites.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
+#include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "threads/affinity.h"
+#include "threads/slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +43,10 @@ int system_bind(const uint16_t *cpus, size_t count) { return cpus && count ? 0 :
 void system_wake_soon(void) {}
 bool affinity_show_all(void) { return false; }
 void affinity_show_slot(bool shown) { (void)shown; }
+bool affinity_is_vforked(void) { return false; }
+uint32_t slots_before_child(void) { return NO_SLOT; }
+void slots_after_child(uint32_t slot) { (void)slot; }
+atomic_bool has_withdrawn;
 bool huge_range(const struct range *range) {
     (void)range;
     return false;

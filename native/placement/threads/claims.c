@@ -18,7 +18,7 @@
 
 static int file = -1;
 static bool asked; /* for the file */
-static bool forked;
+static bool lost, forked;
 static dev_t device; /* the program may have closed the descriptor and opened another file as it */
 static ino_t number;
 /* Passed to the kernel: a stack's page may be protected (protection/stacks.h). */
@@ -26,52 +26,72 @@ static struct flock wish;
 
 bool claims_wanted(void) { return settings()->claims != NULL; }
 
+/* Raw system calls, which are no cancellation points: the caller holds a lock. */
+static int open_at(const char *path, int flags) {
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, RIGHTS);
+}
+
 /* Programs may rely on getting the lowest descriptor numbers: use a high one. */
 static int moved_up(int low) {
     struct rlimit most;
     if (getrlimit(RLIMIT_NOFILE, &most) != 0)
         return low;
     const rlim_t limit = most.rlim_cur < HIGHEST ? most.rlim_cur : HIGHEST;
-    const int up = limit > 2 * KEPT_FREE ? fcntl(low, F_DUPFD_CLOEXEC, (int)limit - KEPT_FREE) : -1;
+    const int up =
+        limit > 2 * KEPT_FREE ? (int)syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, (int)limit - KEPT_FREE) : -1;
     if (up < 0)
         return low;
-    close(low);
+    syscall(SYS_close, low);
     return up;
 }
 
 /* Another user's file in a folder for all is opened only without O_CREAT (sysctl fs.protected_regular). */
 static int opened(const char *path) {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    const int there = open(path, flags);
+    const int there = open_at(path, flags);
     if (there >= 0 || errno != ENOENT)
         return there;
-    const int made = open(path, flags | O_CREAT, RIGHTS);
-    if (made >= 0)
-        (void)fchmod(made, RIGHTS); /* whatever the umask: it fails where another user has just made it */
+    const int made = open_at(path, flags | O_CREAT | O_EXCL);
+    if (made < 0)
+        return errno == EEXIST ? open_at(path, flags) : made;
+    syscall(SYS_fchmod, made, RIGHTS); /* whatever the umask */
     return made;
 }
 
 static bool is_the_file(struct stat *status) { return file_status(file, status) && S_ISREG(status->st_mode); }
 
-static bool is_open(void) {
+static void open_it(void) {
     struct stat status;
-    if (!asked) {
-        asked = true;
-        file = opened(settings()->claims);
-        if (file < 0)
-            return false;
-        file = moved_up(file);
-        if (is_the_file(&status)) {
-            device = status.st_dev;
-            number = status.st_ino;
-            return true;
-        }
-        close(file);
+    file = opened(settings()->claims);
+    if (file < 0)
+        return;
+    file = moved_up(file);
+    if (is_the_file(&status)) {
+        device = status.st_dev;
+        number = status.st_ino;
+    } else {
+        syscall(SYS_close, file);
         file = -1;
     }
-    if (file >= 0 && !(is_the_file(&status) && status.st_dev == device && status.st_ino == number))
-        file = -1;
+}
+
+/* A program that has closed all descriptors has lost its claims: they are to be made again. */
+static bool is_open(void) {
+    struct stat status;
+    if (!asked)
+        open_it();
+    else if (file >= 0 && !(is_the_file(&status) && status.st_dev == device && status.st_ino == number)) {
+        open_it();
+        lost = true;
+    }
+    asked = true;
     return file >= 0;
+}
+
+bool claims_lost(void) {
+    const bool before = lost;
+    lost = false;
+    return before;
 }
 
 static bool lock(short kind, off_t byte) {

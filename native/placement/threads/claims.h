@@ -7,8 +7,8 @@
  * The file itself stays empty.
  *
  * Nobody waits for a lock. Where there is no such file, or the kernel has no room for locks, a process that
- * began as a program has whatever it asks for, and a forked child nothing. The same if the program has closed
- * the descriptor.
+ * began as a program has whatever it asks for, and a forked child nothing. Where the program has closed the
+ * descriptor the locks are gone: the next call opens the file again.
  *
  * The caller sees to it that one thread at a time is in here. errno is kept.
  */
@@ -23,6 +23,8 @@ bool claims_wanted(void);
 /* Claim a PU; return whether this process has it. */
 bool claims_hold(uint16_t cpu);
 void claims_drop(uint16_t cpu);
+/* Whether the locks were found gone since this was last asked. */
+bool claims_lost(void);
 /* Claim to be the one process of the run that an adapting run looks after (adapt/adapting.h). */
 bool claims_hold_run(const char *path);
 /* In the child of a fork: nothing is its own. */

@@ -23,11 +23,15 @@ static _Atomic uint64_t placed_team; /* the last one that has all its PUs, by it
 static _Atomic bool crowded;         /* a team had not: none is bound until it is tried again */
 static _Atomic uint32_t waits;       /* regions that found it so */
 static _Atomic bool ever_placed;
+static _Atomic uint32_t running; /* outermost regions */
 
 /* Under the lock. */
 static bool hold(uint32_t slot) {
     if (!held[slot])
         held[slot] = claims_hold(settings()->cpu[slot]);
+    const bool lost = claims_lost();
+    for (uint32_t other = 0; lost && other < settings()->slots; other++)
+        held[other] = held[other] && claims_hold(settings()->cpu[other]);
     return held[slot];
 }
 
@@ -72,6 +76,7 @@ void own_pus_after_fork(void) {
     atomic_store(&crowded, false);
     atomic_store(&ever_placed, false);
     atomic_store(&waits, 0);
+    atomic_store(&running, 0);
     refused = 0;
 }
 
@@ -124,13 +129,14 @@ void own_pus_leave(void) {
     spin_unlock(&counting);
 }
 
-void own_pus_move_to(uint32_t slot) {
+bool own_pus_move_to(uint32_t slot) {
     spin_lock(&counting);
     leave_slot();
-    threads_on[slot]++;
-    if (claims_wanted())
-        hold(slot); /* given up when the thread was unbound for a moment */
+    const bool ours = !claims_wanted() || hold(slot); /* given up while the thread was unbound for a moment */
+    if (ours)
+        threads_on[slot]++;
     spin_unlock(&counting);
+    return ours;
 }
 
 void own_pus_keep(uint32_t slot) {
@@ -150,8 +156,10 @@ bool own_pus_reclaim(uint32_t slot) {
 bool own_pus_leave_to_child(void) {
     if (atomic_flag_test_and_set(&counting))
         return false;
-    leave_slot();
-    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+    const uint32_t own = slot_bound();
+    if (own != NO_SLOT && threads_on[own] && --threads_on[own] == 0)
+        drop(own);
+    for (uint32_t slot = 0; slot < settings()->slots && atomic_load(&running) == 0; slot++)
         if (of_a_team[slot])
             drop(slot);
     spin_unlock(&counting);
@@ -231,7 +239,7 @@ static bool claim(const struct wish *wish, uint32_t team) {
         atomic_store(&taken_for[slot], (uint16_t)(own + 1));
     }
     for (uint32_t slot = 0; slot < slots && !all; slot++)
-        if (threads_on[slot] == 0 || of_a_team[slot])
+        if (threads_on[slot] == 0) /* others' teams keep theirs */
             drop(slot);
     return all;
 }
@@ -274,7 +282,14 @@ bool own_pus_for(const struct wish *wish, uint32_t team) {
     return claim_now(wish, team, key);
 }
 
-void own_pus_try_again(void) {
+void own_pus_team_ends(void) {
+    uint32_t others = atomic_load(&running);
+    while (others && !atomic_compare_exchange_weak(&running, &others, others - 1))
+        ;
+}
+
+void own_pus_team_begins(void) {
+    atomic_fetch_add(&running, 1);
     if (atomic_load_explicit(&crowded, memory_order_relaxed) &&
         is_time(atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed) + 1))
         atomic_store(&crowded, false);

@@ -28,7 +28,9 @@ void own_pus_after_fork(void);
 /* Whether every thread of a team has a PU of this process's own. Where one has not, none has, nor have later
  * teams, until it is tried again: between two teams, so that all threads of one find the same. */
 bool own_pus_for(const struct wish *wish, uint32_t team);
-void own_pus_try_again(void);
+/* An outermost region begins, in the thread that starts it; and has ended. */
+void own_pus_team_begins(void);
+void own_pus_team_ends(void);
 /* The slot that stands for one that a team asked for: itself, unless its PU is another process's. */
 uint32_t own_slot_for(uint32_t asked);
 /* Whether a team of this process has ever had its PUs. */
@@ -36,8 +38,9 @@ bool own_pus_ever(void);
 
 /* Choose a slot for one more thread, by the contract of slot_reserve; NO_SLOT where none is free. */
 uint32_t own_pus_reserve(void);
-/* The calling thread leaves the slot that it is bound to, if any, for another. A team keeps its PU. */
-void own_pus_move_to(uint32_t slot);
+/* The calling thread leaves the slot that it is bound to, if any, for another, if that is this process's. A
+ * team keeps its PU. */
+bool own_pus_move_to(uint32_t slot);
 void own_pus_leave(void);
 /* A thread that had a slot has ended: after the last one its PU is free. */
 void own_pus_give_back(uint32_t slot);
@@ -45,8 +48,8 @@ void own_pus_give_back(uint32_t slot);
 void own_pus_keep(uint32_t slot);
 /* Claim a slot's PU again; return whether that can be. */
 bool own_pus_reclaim(uint32_t slot);
-/* Leave all PUs of teams, and the calling thread's, to other processes; false where the lock is taken, maybe
- * by this thread, in whose signal handler the program forks. */
+/* Leave the calling thread's PU, and those of teams where none is at work, to other processes; false where
+ * the lock is taken, maybe by this thread, in whose signal handler the program forks. */
 bool own_pus_leave_to_child(void);
 /* Leave all of them. */
 void own_pus_give_up(void);

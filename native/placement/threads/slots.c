@@ -61,8 +61,11 @@ void slot_bind(uint32_t slot) {
     if (stands_on(slot))
         return;
     entered = true;
-    if (slot_bound() != slot)
-        own_pus_move_to(slot);
+    if (slot_bound() != slot && !own_pus_move_to(slot)) {
+        affinity_release();
+        slot_unbind();
+        return;
+    }
     bind_to(slot);
 }
 
@@ -98,6 +101,7 @@ void slots_after_child(uint32_t slot) {
 void slots_after_fork(void) {
     own_pus_after_fork();
     deep = 0;
+    entered = false;
     slot_set(0);
     slot_unbind();
     affinity_after_fork();
@@ -119,8 +123,8 @@ static void set_row(struct region_call *call, struct slot_row row) {
 }
 
 void slot_choose_row(struct region_call *call) {
-    if (call->level == 0)
-        own_pus_try_again();
+    if (call->level == 0 && claims_wanted())
+        own_pus_team_begins();
     if (deep == 0 || deep > DEEPEST) {
         set_row(call, (struct slot_row){0, (uint16_t)settings()->slots, 1});
         return;
@@ -135,7 +139,9 @@ static void leave_free(uint32_t slot) {
     if (slot_bound() == NO_SLOT && entered)
         return;
     entered = true;
-    slots_release_binding();
+    affinity_release();
+    if (slot_bound() != NO_SLOT)
+        own_pus_give_back(slot_bound());
     slot_set(slot);
     slot_unbind();
     if (!own_pus_ever()) {
@@ -179,6 +185,11 @@ void slot_enter_within(const struct region_team *within, uint32_t thread, uint32
     const struct wish wish = {
         .row = {0, (uint16_t)within->threads, 1}, .slots = within->slots, .policy = CONTIGUOUS};
     take(&wish, thread, team);
+}
+
+void slots_region_end(void) {
+    if (claims_wanted())
+        own_pus_team_ends();
 }
 
 void slot_leave(void) {

@@ -58,6 +58,8 @@ void slot_choose_row(struct region_call *call);
 /* Bind the calling thread to its place in the row, and remember it for nested regions; and undo this. */
 void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team);
 void slot_leave(void);
+/* An outermost region has ended, in the thread that started it. */
+void slots_region_end(void);
 /* Bind the calling thread to its place among a team's slots, over which a team of another size is spread. */
 void slot_enter_within(const struct region_team *within, uint32_t thread, uint32_t team);
 

@@ -5,10 +5,12 @@
  *
  * team=N: a region of N threads, here. fork=N: a worker with a region of N threads, that lives until it is
  * told to end. threads=N: a worker with N threads of its own, likewise. own=N: such threads here; churn=N:
- * one after the other. end=I, kill=I: the I-th worker ends, or is ended by SIGKILL. forks=N: N children that
+ * one after the other. busy=N: a region of N threads works while another thread starts this program with
+ * team=N. beside=N: a region of one thread works while another thread has a region of N, and then starts this
+ * program with team=1. end=I, kill=I: the I-th worker ends, or is ended by SIGKILL. forks=N: N children that
  * do nothing, one after the other. close: all descriptors but the first three. thread: from here on in a
- * thread. wait: until the input ends. The kernel is asked, not the C library, which the preload library
- * answers for.
+ * thread. wait: until the input ends. With the variable POLICY each says the memory policy of its first
+ * thread. The kernel is asked, not the C library, which the preload library answers for.
  */
 #define _GNU_SOURCE
 #include <omp.h>
@@ -43,6 +45,9 @@ static void say(const char *who, int threads) {
     printf("%s:", who);
     for (int n = 0; n < threads; n++)
         printf(" %s", said[n]);
+    int policy = -1;
+    if (getenv("POLICY") && syscall(SYS_get_mempolicy, &policy, NULL, 0ul, NULL, 0ul) == 0)
+        printf(" policy %d", policy);
     printf("\n");
     fflush(stdout);
 }
@@ -51,6 +56,38 @@ static void team(const char *who, int threads) {
 #pragma omp parallel num_threads(threads)
     see(omp_get_thread_num());
     say(who, threads);
+}
+
+static const char *own_name;
+static _Atomic int started, ended;
+
+static void *start_another(void *threads) {
+    char command[BYTES];
+    while (!started)
+        sched_yield();
+    if (threads)
+        team("other", (int)(long)threads);
+    (void)snprintf(command, sizeof command, "%s team=%d", own_name, threads ? 1 : started);
+    if (system(command) != 0)
+        exit(1);
+    ended = 1;
+    return NULL;
+}
+
+/* A region at work while another thread starts a program; before that it may have a team of its own. */
+static void meanwhile(int threads, long others) {
+    pthread_t thread;
+    started = ended = 0;
+    pthread_create(&thread, NULL, start_another, (void *)others);
+#pragma omp parallel num_threads(threads)
+    {
+        started = threads;
+        while (!ended)
+            sched_yield();
+        see(omp_get_thread_num());
+    }
+    pthread_join(thread, NULL);
+    say("here", threads);
 }
 
 static pthread_barrier_t together;
@@ -138,6 +175,10 @@ static void go(char **words) {
             start(own_threads, number);
         else if (strncmp(*words, "own=", 4) == 0)
             own_threads("here", number);
+        else if (strncmp(*words, "busy=", 5) == 0)
+            meanwhile(number, 0);
+        else if (strncmp(*words, "beside=", 7) == 0)
+            meanwhile(1, number);
         else if (strncmp(*words, "churn=", 6) == 0)
             churn(number);
         else if (strncmp(*words, "end=", 4) == 0)
@@ -169,6 +210,7 @@ static void *go_on(void *words) {
 
 int main(int count, char **words) {
     pthread_t thread;
+    own_name = words[0];
     if (count > 1 && strcmp(words[1], "thread") == 0) {
         pthread_create(&thread, NULL, go_on, words + 2);
         pthread_join(thread, NULL);
