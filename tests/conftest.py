@@ -1,5 +1,6 @@
 """What all tests share: caches of their own, which of them are thorough, and what was skipped and why."""
 
+import importlib
 import logging
 import os
 import shutil
@@ -124,11 +125,12 @@ def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
-@pytest.fixture(autouse=True)
-def environment_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start no program with what scikit-learn sets in this process (collect/host/given_environment.py)."""
+@pytest.fixture(scope="session", autouse=True)
+def environment_as_given() -> None:
+    """Start no program with what scikit-learn sets in this process, once (collect/host/given_environment.py)."""
+    importlib.import_module("sklearn")
     for name in ("KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK"):
-        monkeypatch.delenv(name, raising=False)
+        os.environ.pop(name, None)
 
 
 class Lines(logging.Handler):

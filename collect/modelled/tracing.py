@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.work_folder import refused, require_room, work_folder
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.instance_classes import instances_to_trace
@@ -98,7 +99,7 @@ def check_program(program: Program) -> str:
 
 def counted_variables() -> dict[str, str]:
     """Return this process's variables that may change what a program does in memory."""
-    return {name: value for name, value in os.environ.items() if name.startswith(_COUNTED)}
+    return {name: value for name, value in given_environment().items() if name.startswith(_COUNTED)}
 
 
 def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str] | None = None) -> bytes:
@@ -265,7 +266,7 @@ def _check_own_regions(program: Program, executable: str, census: Census) -> Non
 
 def _environment(program: Program, threads: int, counted: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's and the program's variables, with the thread count and passive waiting set."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith(_COUNTED)}
+    others = {name: value for name, value in given_environment().items() if not name.startswith(_COUNTED)}
     own = dict(program.environment)
     merged = {**others, **counted, **own, **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
     return {name: value for name, value in merged.items() if name not in _FORBIDDEN}

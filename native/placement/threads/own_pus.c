@@ -57,10 +57,11 @@ static void drop(uint32_t slot) {
 static bool is_time(uint32_t n) { return (n & (n - 1)) == 0; }
 
 void own_pus_prepare(void) {
-    static bool seen[UINT16_MAX + 1];
+    uint64_t seen[(UINT16_MAX + 1) / 64] = {0};
     for (uint32_t slot = 0; slot < settings()->slots; slot++) {
-        pus_repeat |= seen[settings()->cpu[slot]];
-        seen[settings()->cpu[slot]] = true;
+        const uint16_t cpu = settings()->cpu[slot];
+        pus_repeat |= seen[cpu / 64] >> cpu % 64 & 1;
+        seen[cpu / 64] |= 1ull << cpu % 64;
     }
 }
 
