@@ -5,6 +5,7 @@ early that a program crashes, never ends or has no parallel region.
 """
 
 import contextlib
+import filecmp
 import os
 import shutil
 import signal
@@ -260,7 +261,7 @@ def _check_own_regions(program: Program, executable: str, census: Census) -> Non
     """Raise UnrunnableProgramError where the census saw the regions of a program that this one started or became."""
     own = Path(program.directory or ".") / executable
     with contextlib.suppress(OSError):  # the census knows no path, or of a file that has gone
-        if census.program and not own.samefile(census.program):
+        if census.program and not (own.samefile(census.program) or filecmp.cmp(own, census.program, shallow=False)):
             raise starts_another(program.name, "starts another program", census.program)
 
 
