@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from numapredict.collect.placing.preload import VARIABLE
 from numapredict.native.library import placement_library
 
@@ -18,6 +20,14 @@ def built(source: str, folder: Path, compiler: str) -> Path:
     options = ("-O1", "-fno-builtin", "-fopenmp", "-Wall", "-Wextra", "-Werror")
     subprocess.run([compiler, *options, "-o", program, SOURCES / source, "-lnuma"], check=True)
     return program
+
+
+def built_by(name: str, source: str, folder: Path) -> Path:
+    """Return one of the programs compiled by gcc or clang; skip the test where that is not installed."""
+    compiler = {"gcc": GCC, "clang": CLANG}[name]
+    if not compiler:
+        pytest.skip(f"{name} is not installed")
+    return built(source, folder, compiler)
 
 
 def placed(settings: str, slots: int) -> dict[str, str]:

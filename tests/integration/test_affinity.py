@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.preloaded import CLANG, GCC, built, placed
+from tests.preloaded import GCC, built, built_by, placed
 
 CPUS = sorted(os.sched_getaffinity(0))
 FIRST, OTHER = CPUS[0], CPUS[-1]
@@ -21,10 +21,7 @@ SETTINGS = f"cpus={FIRST},{OTHER};homes=0*2;threads=contiguous;pages=bind;nodes=
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("affinity.c", tmp_path_factory.mktemp("affinity"), compiler)
+    return built_by(request.param, "affinity.c", tmp_path_factory.mktemp("affinity"))
 
 
 def both(program: Path, *words: object) -> tuple[list[str], list[str]]:

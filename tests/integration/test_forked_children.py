@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.integration.test_placed_run import placed
-from tests.preloaded import CLANG, GCC, built
+from tests.preloaded import GCC, built, built_by
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
 
@@ -38,10 +38,7 @@ for times in (2, 3):
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("children.c", tmp_path_factory.mktemp("children"), compiler)
+    return built_by(request.param, "children.c", tmp_path_factory.mktemp("children"))
 
 
 def reported(folder: Path, *command: str, said: str) -> tuple[dict[str, Any], str]:

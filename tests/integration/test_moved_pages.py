@@ -19,7 +19,7 @@ from numapredict.predictor.regions import session
 from numapredict.predictor.regions.planning import Made, Wish, planned
 from numapredict.predictor.regions.region_order import OTHER, follows, renumbered
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
-from tests.preloaded import CLANG, GCC, built, placed
+from tests.preloaded import GCC, built_by, placed
 from tests.region_plans import regions_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
@@ -32,10 +32,7 @@ NOWHERE = 1000
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def phases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("phases.c", tmp_path_factory.mktemp("phases"), compiler)
+    return built_by(request.param, "phases.c", tmp_path_factory.mktemp("phases"))
 
 
 def mapped(program: Path, pattern: str, folder: Path, plan: str = "") -> tuple[str, PlacementMap]:

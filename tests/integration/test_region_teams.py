@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.placing.placed_pages import read_map
-from tests.preloaded import CLANG, GCC, built, placed
+from tests.preloaded import GCC, built_by, placed
 from tests.region_plans import planned, regions_of
 from tests.shapes import shape
 
@@ -24,10 +24,7 @@ KEEP = {"own", "condition", "asked", "fewer"}
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("region_teams.c", tmp_path_factory.mktemp("teams"), compiler)
+    return built_by(request.param, "region_teams.c", tmp_path_factory.mktemp("teams"))
 
 
 def ran(program: Path, folder: Path, teams: dict[str, tuple[int, ...]]) -> tuple[list[list[str]], dict[int, str]]:

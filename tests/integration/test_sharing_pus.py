@@ -12,7 +12,7 @@ from numapredict.collect.host.lock_folder import FOLDER_VARIABLE
 from numapredict.collect.index_list import index_list
 from numapredict.collect.placing.claims import claimed_pus
 from tests.integration.test_placed_run import NUMAPREDICT, placed
-from tests.preloaded import CLANG, GCC, built
+from tests.preloaded import GCC, built_by
 from tests.preloaded import placed as variables
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -28,10 +28,7 @@ TWO = ("--mapping", "2x1-contiguous-bind")
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("sharing.c", tmp_path_factory.mktemp("sharing"), compiler)
+    return built_by(request.param, "sharing.c", tmp_path_factory.mktemp("sharing"))
 
 
 @pytest.fixture(autouse=True)

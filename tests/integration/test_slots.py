@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.placing.placed_pages import read_map
-from tests.preloaded import CLANG, GCC, built, placed
+from tests.preloaded import GCC, built, built_by, placed
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
 
@@ -50,10 +50,7 @@ def test_every_thread_is_bound_before_the_programs_first_line(tmp_path: Path, wa
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def teams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
-        pytest.skip(f"{request.param} is not installed")
-    return built("teams.c", tmp_path_factory.mktemp("teams"), compiler)
+    return built_by(request.param, "teams.c", tmp_path_factory.mktemp("teams"))
 
 
 @pytest.mark.parametrize("policy", ["contiguous", "scatter"])

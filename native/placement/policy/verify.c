@@ -59,12 +59,14 @@ void verify_brief(void) {
         brief++;
 }
 
-/* Whether none of its threads was ever bound, because the PUs were other processes'. */
+/* Whether none of its threads was ever bound: the PUs were other processes', or the rank has none. */
 static bool is_unplaced(void) {
-    bool bound = settings()->no_place || left_free == 0;
-    for (uint32_t slot = 0; slot < settings()->slots && !bound; slot++)
-        bound = right[slot] || wrong[slot];
-    return settings()->no_place || !bound;
+    if (settings()->no_place || left_free == 0)
+        return settings()->no_place;
+    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+        if (right[slot] || wrong[slot])
+            return false;
+    return true;
 }
 
 struct text {

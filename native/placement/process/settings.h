@@ -21,7 +21,8 @@
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
  *     adapt=PATH      begin with the program as it is, on all of these PUs, and try the mappings of this table (adapt/
  *                     table.h) while it runs; `pages` and `nodes` are those of next touch, when it is asked for
- *     claims=PATH     which process of the computer has which PU (threads/claims.h); without it, each has those it asks for
+ *     claims=PATH     which process of the computer has which PU (threads/claims.h); without it, each has those that
+ *                     it asks for
  *     ranks=N         so many ranks of a parallel job share the slots; without it as many as a launcher says that it
  *                     started on this computer (rank.h), and 1 if it says nothing
  *     launcher=1      the program only starts ranks: what is no rank is left as it is
