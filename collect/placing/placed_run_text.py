@@ -34,8 +34,8 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
         )
     if found.free:
         yield (
-            f"verify: {counted(found.free, 'time')} a team or a thread found too few of the mapping's PUs free, and was"
-            " left unbound on all of them"
+            f"verify: {found.free} {'team or thread' if found.free == 1 else 'teams or threads'} found too few of the"
+            " mapping's PUs free, and ran unbound on all of them"
         )
     if found.brief:
         yield (

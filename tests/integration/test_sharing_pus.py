@@ -149,7 +149,10 @@ def test_what_was_shared_is_verified(program: Path) -> None:
 def test_one_that_was_bound_at_times_says_how_often_it_was_not(program: Path) -> None:
     done = placed("run", *TWO, "--verify", "--", str(program), "team=1", "fork=1", "fork=1", "team=1", "team=1")
     assert done.returncode == 0
-    assert "2 times a team or a thread found too few of the mapping's PUs free, and was left unbound" in done.stderr
+    assert (
+        "verify: 2 teams or threads found too few of the mapping's PUs free, and ran unbound on all of them"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize("obstacle", ["no folder", "a file for a folder", "a folder", "a link", "a pipe"])
@@ -210,7 +213,10 @@ def test_a_mapping_of_one_pu_goes_from_process_to_process(program: Path) -> None
     words = ("team=1", "fork=1", "team=1", "end=0", "team=1", "team=1")
     done = placed("run", "--mapping", "1x1-contiguous-bind", "--verify", "--", str(program), *words)
     assert done.stdout.splitlines() == [f"here: {A}", f"0: {A}", *[f"here: {A}"] * 3]
-    assert "1 time a team or a thread found too few of the mapping's PUs free" in done.stderr
+    assert (
+        "verify: 1 team or thread found too few of the mapping's PUs free, and ran unbound on all of them"
+        in done.stderr
+    )
 
 
 def test_thousands_of_forks_leave_nothing_behind(program: Path) -> None:
