@@ -1,4 +1,4 @@
-"""The figure of accuracy: expected against measured speedups of held-out programs, and the distribution of regret."""
+"""The figure of accuracy: what further runs were expected to give and gave, and the distribution of regret."""
 
 import math
 import textwrap
@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentF
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.predictor.evaluation.folds import HeldOut
+from numapredict.predictor.evaluation.search_curve import ANSWERED
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
@@ -48,10 +49,7 @@ LABEL_SHARE = 0.075
 
 
 class AccuracyPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One held-out program whose advice was to leave the default: speedups over it, expected with the 90% interval.
-
-    ``probed``: the advised mapping was a probe; its speedup was measured, not predicted.
-    """
+    """One further run of a held-out program's search: speedups over the best so far, expected with the 90% interval."""
 
     program: str
     machine: str
@@ -59,7 +57,6 @@ class AccuracyPoint(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
     measured: float
-    probed: bool
 
     @property
     def miss(self) -> float:
@@ -77,16 +74,11 @@ class RegretCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figure shows; ``kept`` programs were advised to keep the default and have no point.
-
-    ``inferred`` points are of advice that was not a probe; ``within`` of them are inside their interval.
-    """
+    """What the figure shows: a point a run, until searches answer; ``within`` of them are inside their interval."""
 
     machines: tuple[str, ...]
     title: str
     points: tuple[AccuracyPoint, ...]
-    kept: int
-    inferred: int
     within: int
     curves: tuple[RegretCurve, ...]
     source: str
@@ -94,12 +86,12 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def misses(self) -> tuple[AccuracyPoint, ...]:
         """Return the programs farthest from their intervals, at most five."""
-        outside = [point for point in self.points if point.miss > 1e-9 and not point.probed]
+        outside = [point for point in self.points if point.miss > 1e-9]
         return tuple(sorted(outside, key=lambda point: -point.miss)[:MOST_MISSES])
 
 
 def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> AccuracyData:
-    """Return the points of all programs whose advice leaves the default, and the regrets of all.
+    """Return the points of the runs of all programs, until searches answer, and the regrets of all.
 
     The evaluated ``datasets``, in the same order, give a more detailed source line.
     """
@@ -111,25 +103,22 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
             AccuracyPoint(
                 program=each.program,
                 machine=evaluation.machine,
-                expected=each.expected_speedup.median,
-                low=each.expected_speedup.low,
-                high=each.expected_speedup.high,
-                measured=each.speedup,
-                probed=each.mapping in each.probes,
+                expected=forecast.median,
+                low=forecast.low,
+                high=forecast.high,
+                measured=forecast.came,
             )
             for each in evaluation.held_out
-            if each.mapping != evaluation.default
+            for forecast in each.forecasts[: ANSWERED - 1]
         ]
     names = [f"{drawable(each.machine)} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
     return AccuracyData(
         machines=tuple(each.machine for each in evaluations.datasets),
         title=f"{len(held)} held-out programs on {', '.join(names)}",
         points=tuple(points),
-        kept=len(held) - len(points),
-        inferred=sum(not point.probed for point in points),
-        within=sum(point.miss <= 1e-9 and not point.probed for point in points),
+        within=sum(point.miss <= 1e-9 for point in points),
         curves=(
-            _curve(Strategy.TWO_PROBES, [each.regret for each in held]),
+            _curve(Strategy.OURS, [each.regret for each in held]),
             *(
                 _curve(text, [each.oracle_speedup / each.baselines[name] - 1 for each in held])
                 for name, text in COMPARED.items()
@@ -163,21 +152,9 @@ def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
 
 
 def _draw_points(axes: Axes, data: AccuracyData) -> None:
-    many = data.inferred > 40
+    many = len(data.points) > 40
     for machine, colour, marker in zip(data.machines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):
-        points = [point for point in data.points if point.machine == machine and point.probed]
-        if points:  # on the diagonal by definition: small, pale and below the others
-            axes.plot(
-                [point.expected for point in points],
-                [point.measured for point in points],
-                color=to_rgba(colour, 0.5),
-                marker="|",
-                markersize=7,
-                linestyle="none",
-                zorder=1,
-                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} advised a probe (not predicted)",
-            )
-        points = [point for point in data.points if point.machine == machine and not point.probed]
+        points = [point for point in data.points if point.machine == machine]
         if points:
             expected = [point.expected for point in points]
             axes.errorbar(
@@ -193,7 +170,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
                 ecolor=to_rgba(colour, 0.45),
-                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} advised another mapping (predicted)",
+                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} runs",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
@@ -210,19 +187,15 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
         axis.set_major_locator(FixedLocator(_ticks(least, most)))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.set_xlabel("expected speedup over the default, with its 90% interval")
-    axes.set_ylabel("speedup under the advised mapping")
+    axes.set_xlabel("expected speedup over the best run so far, with its 90% interval")
+    axes.set_ylabel("speedup of the run")
     palette.quieten(axes)
     for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
         where = f" on {drawable(point.machine, MOST_LETTERS)}" if len(data.machines) > 1 else ""
         axes.plot([], [], " ", label=f"{number}: {drawable(point.program, MOST_LETTERS)}{where}")
     if data.points:
         _legend(axes, columns=2)
-    axes.set_title(
-        f"predicted: {data.within} of {data.inferred} within the 90% interval;\n"
-        f"not predicted: {len(data.points) - data.inferred} advised a probe, {data.kept} the default",
-        fontsize=10,
-    )
+    axes.set_title(f"{data.within} of {len(data.points)} runs within the 90% interval", fontsize=10)
 
 
 def _ticks(least: float, most: float) -> list[float]:
@@ -246,7 +219,7 @@ def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
             ax=axes,
             color=colour,
             linestyle=line,
-            linewidth=2.6 if curve.name == Strategy.TWO_PROBES else 1.4,
+            linewidth=2.6 if curve.name == Strategy.OURS else 1.4,
             label=f"{curve.name}: median {_percent(curve.median)}, 95th percentile {_percent(curve.p95)}",
         )
     most = max(regret for curve in data.curves for regret in curve.regrets)

@@ -1,4 +1,4 @@
-"""The calibration figure: the stated probabilities of advice, and how often it was right."""
+"""The calibration figure: the stated chances of further runs, and how often they were faster."""
 
 from collections.abc import Sequence
 
@@ -18,33 +18,30 @@ INTERVAL = 0.9
 
 
 class CalibrationPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One bin: stated probability, the share that beat the default and its interval (Clopper-Pearson, 90%)."""
+    """One bin: stated chance, the share that beat the best so far and its interval (Clopper-Pearson, 90%)."""
 
     stated: float
     faster: float
     low: float
     high: float
-    programs: int
+    runs: int
 
 
 class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
     """What the figure shows; ``title`` names the machines and whether they are modelled.
 
-    ``programs`` were advised a mapping that was not a probe, and ``tried`` others one that was, which have no point;
-    ``kept`` were advised to keep the default. ``within`` is how many speedups are inside their interval.
+    ``runs`` are the further runs of all programs' searches; ``within`` is how many speedups are inside their interval.
     """
 
     title: str
     points: tuple[CalibrationPoint, ...]
-    programs: int
-    tried: int
-    kept: int
+    runs: int
     within: int
     source: str
 
 
 def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> CalibrationData:
-    """Return the points of all bins that hold programs.
+    """Return the points of all bins that hold runs.
 
     The evaluated ``datasets``, in the same order, give a more detailed source line.
     """
@@ -52,33 +49,31 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
     found = evaluations.calibration
     points = []
     for each in found.bins:
-        if not each.programs:
+        if not each.runs:
             continue
-        lost = each.programs - each.faster
+        lost = each.runs - each.faster
         points.append(
             CalibrationPoint(
                 stated=each.stated,
-                faster=each.faster / each.programs,
+                faster=each.faster / each.runs,
                 low=float(beta.ppf((1 - INTERVAL) / 2, each.faster, lost + 1)) if each.faster else 0.0,
                 high=float(beta.ppf((1 + INTERVAL) / 2, each.faster + 1, lost)) if lost else 1.0,
-                programs=each.programs,
+                runs=each.runs,
             )
         )
     return CalibrationData(
         title=", ".join(names),
         points=tuple(points),
-        programs=found.programs,
-        tried=found.tried,
-        kept=evaluations.programs - found.programs - found.tried,
+        runs=found.runs,
         within=found.within,
         source=source_line(evaluated_origins(evaluations, datasets)),
     )
 
 
 def calibration_figure(data: CalibrationData) -> Figure:
-    """Return the figure: a table with a row per bin, in which the stated probability and what came of it are drawn.
+    """Return the figure: a table with a row per bin, in which the stated chance and what came of it are drawn.
 
-    A table, since the programs fill few bins. Not by seaborn's pointplot, which takes single outcomes and computes
+    A table, since the runs fill few bins. Not by seaborn's pointplot, which takes single outcomes and computes
     means and intervals while it draws: here the exact binomial intervals are part of the data.
     """
     figure = Figure(figsize=(8.8, 2.6 + 0.42 * max(1, len(data.points))), layout="constrained")
@@ -95,7 +90,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
         marker="o",
         linestyle="none",
         capsize=3,
-        label="share that it made faster (90% interval)",
+        label="share that was faster than the best so far (90% interval)",
     )
     axes.plot(
         [point.stated for point in data.points],
@@ -105,13 +100,13 @@ def calibration_figure(data: CalibrationData) -> Figure:
         markersize=16,
         markeredgewidth=2,
         linestyle="none",
-        label="stated probability",
+        label="stated chance",
     )
-    axes.set_yticks(rows, [f"{point.stated:.0%} sure, {counted(point.programs, 'program')}" for point in data.points])
+    axes.set_yticks(rows, [f"{point.stated:.0%} chance, {counted(point.runs, 'run')}" for point in data.points])
     for row, point in zip(rows, data.points, strict=True):
-        faster = round(point.faster * point.programs)
+        faster = round(point.faster * point.runs)
         axes.annotate(
-            f"{faster} of {point.programs} faster: {point.faster:.0%} ({point.low:.0%} to {point.high:.0%})",
+            f"{faster} of {point.runs} faster: {point.faster:.0%} ({point.low:.0%} to {point.high:.0%})",
             (1, row),
             xycoords=axes.get_yaxis_transform(),
             xytext=(10, 0),
@@ -122,14 +117,13 @@ def calibration_figure(data: CalibrationData) -> Figure:
     axes.set_xlim(0, 1.02)
     axes.set_ylim(max(1, len(data.points)) - 0.5, -0.5)
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.set_xlabel("share of held-out programs that beat the default")
+    axes.set_xlabel("share of the runs that beat the best so far")
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     palette.quieten(axes)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
-        f"predicted speedups: {data.programs}, of which {data.within} are inside the interval that should hold "
-        f"{INTERVAL * data.programs:.0f};\n"
-        f"not predicted: {data.tried} advised a probe, {data.kept} the default",
+        f"{data.runs} further runs, of which {data.within} are inside the interval that should hold "
+        f"{INTERVAL * data.runs:.0f}",
         fontsize=9,
     )
     sign(figure, data.source)

@@ -11,11 +11,10 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping, ThreadPolicy, applicable
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.clustering import cut
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.options import Scale, TrainingOptions
+from numapredict.predictor.learning.options import CLUSTERS, Scale, TrainingOptions
 from numapredict.predictor.learning.train import default_of
 from numapredict.reports.drawable import drawable
 from numapredict.reports.program_order import order_programs

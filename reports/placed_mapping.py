@@ -13,7 +13,7 @@ from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import InvalidInputError, UsageError
-from numapredict.predictor.advising.advice_text import mapping_in_words
+from numapredict.predictor.advising.mapping_text import mapping_in_words
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of

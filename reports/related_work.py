@@ -34,9 +34,8 @@ OTHERS = "others"
 NAMES: dict[str, dict[str, str]] = {
     NEVER_WRONG: {subset_oracle(name): text for name, text in WORKS.items()},
     OURS: {
-        Strategy.TWO_PROBES: "two probes",
-        Strategy.SHARE: "without counters: times and share",
-        Strategy.TIMES: "without counters: times alone",
+        Strategy.OURS: "the best of 4 runs",
+        Strategy.QUICK: "the best of 2 runs",
     },
     LEARNERS: {
         Strategy.THESIS: "the thesis's recipe",
@@ -97,7 +96,7 @@ class RelatedData(msgspec.Struct, frozen=True):
     @property
     def forest(self) -> str:
         """Return in words how far a random forest on the same probes comes, empty where it was not evaluated."""
-        ours, forests = NAMES[OURS][Strategy.TWO_PROBES], NAMES[LEARNERS][Strategy.FOREST]
+        ours, forests = NAMES[OURS][Strategy.QUICK], NAMES[LEARNERS][Strategy.FOREST]
         parts, overlaps = [], []
         for panel in self.panels:
             bars = {bar.name: bar for bar in panel.bars}
@@ -199,7 +198,7 @@ def _listed(values: Sequence[object]) -> str:
 
 def _bars(evaluation: Evaluation) -> tuple[RelatedBar, ...]:
     """Return the bars of an evaluation in the order of ``NAMES``; ways of choosing not named there come last."""
-    scores: dict[str, Score] = {Strategy.TWO_PROBES: evaluation, **evaluation.baselines}
+    scores: dict[str, Score] = {Strategy.OURS: evaluation, **evaluation.baselines}
     named = {name: (group, text) for group, names in NAMES.items() for name, text in names.items()}
     order = [*(name for name in named if name in scores), *(name for name in scores if name not in named)]
     bars = []

@@ -12,8 +12,9 @@ from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnsupportedMappingError
-from numapredict.predictor.advising.search import Runner, SearchOptions
-from numapredict.predictor.advising.searched import Searched, searched
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.search import Runner
+from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.planted import four_by_eight
@@ -61,10 +62,10 @@ class Computer:
         self.limits_s.append(limit.whole_s)
         whole_s, teams = self.whole_s[mapping], self.baseline_teams if mapping == AS_IT_IS else self.teams
         regions_s, notes = self.regions_s.get(mapping), (("teams", teams),) if teams else ()
-        ended = whole_s > limit.whole_s or (regions_s or 0.0) > limit.regions_s
+        ended = whole_s > limit.whole_s
         status: Status = "crashed" if whole_s < 0 else "timeout" if ended else "ok"
         if ended and regions_s is not None:  # they begin when the rest is over
-            in_regions_s = min(limit.regions_s, max(regions_s - (whole_s - limit.whole_s), 0.0))
+            in_regions_s = max(regions_s - (whole_s - limit.whole_s), 0.0)
             notes += ((PROVENANCE, str(in_regions_s)),)
         return Measurement(
             program="app",
@@ -115,8 +116,10 @@ def answered(
     baseline: AnyMapping = AS_IT_IS,
     expected_runs: int | None = None,
     program: Program = APP,
-) -> Searched:
+) -> Advice:
     """Return the answer of a search on the computer."""
     machine: object = computer
     options = SearchOptions(runs=runs, expected_runs=expected_runs)
-    return searched(program, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
+    found = advise(program, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
+    assert isinstance(found, Advice)
+    return found

@@ -1,6 +1,6 @@
-"""Say, after two short runs of a program, where its threads and memory pages should live on a NUMA machine.
+"""Say, after a few short runs of a program, where its threads and memory pages should live on a NUMA machine.
 
-`predict` and `search` ask for a mapping, `run` applies one, `Dataset` and `Model` hold what was learned from, and
+`predict` asks for a mapping, `run` applies one, `Dataset` and `Model` hold what was learned from, and
 `GainRegressor` is the learner for scikit-learn. All raise `NumapredictError`, and print nothing unless asked to.
 
 In a checkout this file lies beside links to the folders of the package; an installation has it beside the folders.
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numapredict.native.errors import NumapredictError as NumapredictError
     from numapredict.predictor.api.answer import Answer as Answer
     from numapredict.predictor.api.asking import predict as predict
-    from numapredict.predictor.api.asking import search as search
     from numapredict.predictor.api.dataset import Dataset as Dataset
     from numapredict.predictor.api.estimator import GainRegressor as GainRegressor
     from numapredict.predictor.api.model import Model as Model
@@ -30,7 +29,6 @@ _HOME = {
     "NumapredictError": "native.errors",
     "Answer": "predictor.api.answer",
     "predict": "predictor.api.asking",
-    "search": "predictor.api.asking",
     "Dataset": "predictor.api.dataset",
     "GainRegressor": "predictor.api.estimator",
     "Model": "predictor.api.model",

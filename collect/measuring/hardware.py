@@ -145,7 +145,7 @@ class HardwareMachine:
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
             whole_s = self.conditions.timeout_s if math.isinf(limit.whole_s) else limit.whole_s
-            conditions = replace(self.conditions, timeout_s=whole_s, region_limit_s=limit.regions_s)
+            conditions = replace(self.conditions, timeout_s=whole_s)
             run = HardwareRun(conditions, program, placement, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:

@@ -1,7 +1,6 @@
 """One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
 
 import contextlib
-import math
 import os
 import tempfile
 import time
@@ -45,8 +44,7 @@ _Wrapped = tuple[tuple[str, ...], dict[str, str]]  # a command and its environme
 class Conditions:
     """The conditions of a HardwareMachine's measurements.
 
-    ``region_limit_s``: a timed run is ended once its parallel regions have taken so many seconds. ``usual_codes``: by
-    program, the exit code of a run without any placement, None where it did not finish; no
+    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
     dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does. ``region_times``: those of
     each region are kept.
     """
@@ -58,7 +56,6 @@ class Conditions:
     counters: CalibratedSource | None
     usual_codes: dict[str, int | None] | None = None
     execute: Callable[..., Ending] = run_process
-    region_limit_s: float = math.inf
     region_times: bool = False
 
 
@@ -161,7 +158,7 @@ class HardwareRun:
             counting, uncounted = self._counting(stack)
             speeds = Speeds(cpus)
             before = snapshot(cpus)
-            ending = self._execute(self.start, counting, clock, lambda: self._looked(speeds))
+            ending = self._execute(self.start, counting, clock, speeds.look)
             found: Disturbance = disturbance(before, snapshot(cpus, speeds.median_MHz), len(cpus), highest_MHz)
             if counting is not None and not ending.timed_out and may_be_habit(ending.exit_code):
                 traffic, uncounted = _traffic_of(counting)
@@ -183,14 +180,6 @@ class HardwareRun:
             counted_share=traffic.running_share if traffic else 1.0,
             counting_notes=traffic.notes if traffic else (),
         )
-
-    def _looked(self, speeds: Speeds) -> bool:
-        """Sample the clock rate; return whether the run has spent as much time in parallel regions as it may."""
-        speeds.look()
-        limit_s = self.conditions.region_limit_s
-        if math.isinf(limit_s):
-            return False  # then there is nothing to read, while the program runs
-        return (region_time_so_far(self.report, time.monotonic_ns()) or 0.0) >= limit_s
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
         """Return the next run's counting, ended with the stack, or None and why there is none although expected."""
@@ -252,7 +241,7 @@ class HardwareRun:
         start: Start,
         counting: Counting | None = None,
         clock: Path | None = None,
-        meanwhile: Callable[[], bool | None] | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
         """Run once after removing an earlier run's files; its time is written to ``clock``."""
         self.report.unlink(missing_ok=True)
@@ -260,9 +249,7 @@ class HardwareRun:
         self.count.step()
         return ending
 
-    def _run(
-        self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], bool | None] | None = None
-    ) -> Ending:
+    def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
         try:
             return self.conditions.execute(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)

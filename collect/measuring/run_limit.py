@@ -11,10 +11,9 @@ PROVENANCE = "region_time_when_ended_s"
 
 
 class RunLimit(msgspec.Struct, frozen=True):
-    """How many seconds a run may take in all, and in its parallel regions where these are timed."""
+    """How many seconds a run may take in all."""
 
     whole_s: float = math.inf
-    regions_s: float = math.inf
 
 
 UNLIMITED = RunLimit()

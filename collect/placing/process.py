@@ -73,14 +73,13 @@ def run_process(
     directory: str | None,
     allowed: float | TimeAllowance,
     cpus: Sequence[int] = (),
-    meanwhile: Callable[[], bool | None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Ending:
     """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
 
     ``allowed``: the most seconds of wall time, or an allowance of processor time.
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
-    ``EVERY_S`` seconds of the run, and where it returns True the process is out of time. Signals that would end the
-    caller end the process first.
+    ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
     It reads standard input anew where that is a file, else nothing. Its output is discarded, and of its stderr the last
     line is kept. It runs in a new session under a guard: all its processes are killed when it ends, runs out of time,
     this call is interrupted, or this process is killed. The wall time is the guard's, a millisecond or two more than
@@ -168,7 +167,7 @@ def _ended_cleanly() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], bool | None] | None) -> tuple[bool, bytes]:
+def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
     """Wait for a process's end or that of its allowance; return whether it ended, and the tail of what it wrote so far.
 
     Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
@@ -183,8 +182,10 @@ def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], bool 
         if now_s >= meter.deadline_s:
             return False, tail
         if now_s >= look_s:
-            if meter.spent() or (meanwhile is not None and meanwhile()):
+            if meter.spent():
                 return False, tail
+            if meanwhile is not None:
+                meanwhile()
             look_s = time.perf_counter() + EVERY_S
         wait_s = min(meter.deadline_s, look_s) - time.perf_counter()
         ready = {descriptor for descriptor, _ in poll.poll(max(wait_s, 0) * 1000 + 1)}

@@ -1,371 +1,202 @@
-"""Advice on one program: run its two probes, predict, and return the answer as a record."""
+"""The answer: the best mapping that was run, confirmed by running it and the baseline in turn."""
 
-import logging
-import os
-from collections.abc import Iterable
+import statistics
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
 import msgspec
 
-from numapredict.collect.campaign.codelets import variant_in_words
+from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import AnyMapping, Mapping, applicable
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words, in_common
-from numapredict.collect.placement import resolve
+from numapredict.collect.measuring.run_limit import UNLIMITED
+from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.placing.start import NUMACTL, PLACEMENT
-from numapredict.collect.placing.teams import teams_of
-from numapredict.collect.placing.tools.emission import Emission, emit, expresses
-from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
-from numapredict.collect.terminal.progress import doing
-from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.advising.alternative import Alternative, alternatives_of
+from numapredict.predictor.advising.assignment import ProbeReading, assign, reading_of
+from numapredict.predictor.advising.confirmation import Confirmation, confirm
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
-from numapredict.predictor.advising.explanation import Explanation, explain
-from numapredict.predictor.advising.own_threads import OwnThreads, depends_in_words, model_of_threads, own_team
-from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict, reading_of
+from numapredict.predictor.advising.explanation import Choice, Explanation, choices_of, close_to, explain
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.own_threads import other_teams
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
+from numapredict.predictor.advising.search import Runner, Search, search
+from numapredict.predictor.advising.search_options import SearchOptions
+from numapredict.predictor.advising.search_run import SearchRun
+from numapredict.predictor.advising.similar_programs import SimilarPrograms, similar_programs
+from numapredict.predictor.advising.thesis_method import search_by_cluster
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN, with_unseen
-from numapredict.predictor.advising.verification import Verification, verify
-from numapredict.predictor.learning.model import ExpectedSpeedup, Member, Model, RankedMapping
-from numapredict.predictor.learning.model_choice import ChosenModel
-from numapredict.predictor.learning.options import Reads
-from numapredict.predictor.learning.store import check_topology
+from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN, speedup_of_whole
+from numapredict.predictor.learning.model import ExpectedSpeedup, Model
+from numapredict.predictor.searching.next_run import NextRun
+from numapredict.predictor.searching.prior import Prior
 
-_AMBIGUOUS = 0.6  # below this the answer comes with a warning
+DRIFT, DRIFT_IN_DEVIATIONS = 0.05, 5.0
+"""A kept run of the baseline that differs from the confirming ones by more than both is a warning.
 
-_SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
-_LONGER = "more time: --cpu-seconds, up to 3600"
-_TRAIN = "numapredict train, which keeps the measurements that this takes"
-_ASK_FOR_THREADS = "the program with its number of threads set by OMP_NUM_THREADS, if it allows that"
-
-TWO_CLUSTERS = "another cluster is nearly as close"
-"""A warning that concerns the similar programs alone, unless the cluster chose the mapping."""
-
-NEARLY_ALL = 0.9
-"""From this share of a run on, a speedup of that part counts as the whole run's: the interval covers the difference."""
-
-log = logging.getLogger(__name__)
+Of times with normal noise, the first differs by 5 deviations from the mean of three further ones in one case of 20.
+"""
 
 
-class AdviceProbe(msgspec.Struct, frozen=True):
-    """One probe run: ``time_s`` is the run time by the model's clock, ``features`` are all readings.
+class FurtherRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that a search would make next, and by what it is expected to speed up the best so far.
 
-    ``noise`` is the standard error of the time in log2 over its repetitions; None if there are too few.
+    ``expected_speedup`` is a mean that counts a slower run as 1, since the best is then kept. ``speedup`` is that of
+    the run itself over the best so far, with its 90% interval, and ``chance`` the probability that it is faster. It
+    costs ``cost_s`` seconds at most, ``confirming_s`` of them for the three rounds that confirm its gain (two more
+    follow where these leave it unsure), and should save ``saving_s`` in each later run: pays off after
+    ``worth_from_runs`` runs of the program, null if never.
     """
 
     mapping: AnyMapping
-    time_s: float
-    features: dict[str, float]
-    noise: float | None = None
-
-
-class AdviceCluster(msgspec.Struct, frozen=True):
-    """The cluster that the program was assigned to; ``descriptions`` describe its members in words.
-
-    ``speedup`` is what the advised mapping gave the members, from the least to the greatest; None for the default.
-    """
-
-    id: int
-    members: tuple[str, ...]
-    centroid: str
-    descriptions: tuple[str, ...]
-    speedup: ExpectedSpeedup | None = None
-
-
-class Alternative(msgspec.Struct, frozen=True):
-    """The command of a tool that needs no preload library.
-
-    ``mapping`` is what it applies, and ``exact`` whether that is the advised mapping; otherwise it is the best-ranked
-    mapping that the tool can express or, if there is none, the nearest one, whose speedup is not known. Its expected
-    speedup has the advised mapping's discount and is never above it. ``note`` has remarks, ``cautions`` conditions.
-    """
-
-    tool: Tool
-    mapping: AnyMapping
-    expected_speedup: ExpectedSpeedup | None
-    command: str
-    exact: bool
-    note: str
-    cautions: tuple[str, ...] = ()
+    expected_speedup: float
+    speedup: ExpectedSpeedup
+    chance: float
+    cost_s: float
+    confirming_s: float
+    saving_s: float
+    worth_from_runs: int | None
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer, as `--json` prints it; speedups are over ``default``.
+    """The answer, as `--json` prints it; speedups are over ``baseline``, the program as it is now.
 
-    ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
-    the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
-    ``confidence`` is the probability that the mapping beats the default, None for the default itself and without
-    a gain model. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
-    for a program unlike any in the training data. ``trace_share`` is the part of the program's region time that
-    was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
-    ``verification`` is the result of running default and choice alternately, if requested and if they differ; if the
-    choice did not win, ``mapping`` is the default. ``judged_by`` is what was read in addition to the probes' times:
-    ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
-    ``explanation`` says why, as far as the readings show. ``exit_code`` is what the program ends with, though its
-    parallel regions ran. ``own_threads`` is set for a program that fixes its own number of threads: only mappings
-    with that number are considered, and ``default`` is what it runs under today. ``answer`` distinguishes advice from
+    ``baseline`` is ``as-it-is`` on this computer, and the default mapping on a described machine; ``default`` is the
+    mapping that datasets count speedups from. ``mapping`` is the advice: a mapping that was run, or the baseline's
+    where none was clearly faster (``keep``). ``speedup`` is that of the confirming runs, from ``low`` to ``high``, of
+    the whole run, and 1 where the baseline is kept; where traces saw a part of the program, it is that of all of it,
+    and the interval one of 90%. ``region_speedup`` is that of the parallel regions, and ``region_share`` their part of
+    the baseline's run, None where they are not timed, or the baseline is kept. ``speedup_over_default`` is by the
+    search's runs, None if the default was not run.
+    ``runs`` are in their order; ``next`` is what a further one would be. ``computed``: the times of so many mappings
+    are known from the runs' traces, of which ``runs`` has the fastest. ``knows`` says whose gains chose the runs;
+    ``method`` is ``thesis`` where the programs' cluster chose the mapping. ``similar`` are the programs of the cluster
+    to which the two probes assign this one, None where there is no model, or a probe did not run; ``explanation`` says
+    why, as far as the readings show.
+    ``trace_share`` is the part of the program's region time that was seen, for modelled runs. ``command`` applies the
+    advice, and ``alternatives`` without the preload library as far as each tool can; ``alternative`` is numactl's; none
+    of them if the program should stay as it is. ``own_threads`` says what follows from a number of threads that the
+    program sets itself; ``exit_code`` is what it ends with, though its parallel regions ran.
+    ``kept_runs``: so many runs, the first ones, were made by earlier commands, from the time ``kept_since`` on.
+    ``expected_runs`` is how often the program will run, if that was said. ``regions`` has the time of each parallel
+    region in the baseline's run and in the fastest one, where they are known. ``answer`` distinguishes advice from
     ``Unknown``.
-    ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
-    tool can; ``alternative`` is numactl's. ``warnings`` say what makes the answer doubtful. ``regions`` has the time of
-    each parallel region under each probe, where they are known, that of the default first.
     """
 
     program: str
     machine: str
     modelled: bool
-    model: str
+    method: Literal["search", "thesis"] = "search"
+    knows: str
+    baseline: AnyMapping
     default: AnyMapping
     mapping: AnyMapping
-    expected_speedup: ExpectedSpeedup
-    confidence: float | None
-    clock: str
+    keep: bool
+    speedup: float
+    low: float
+    high: float
+    speedup_over_default: float | None
+    region_speedup: float | None
     region_share: float | None
+    runs: tuple[SearchRun, ...]
+    computed: int = 0
+    next: FurtherRun | None
+    confirmation: Confirmation | None
+    similar: SimilarPrograms | None = None
+    explanation: Explanation
     trace_share: float | None
-    whole_program: bool
-    ambiguity: float
-    familiar: bool
-    cluster: AdviceCluster
-    probes: tuple[AdviceProbe, ...]
     command: str
-    alternative: Alternative
+    alternative: Alternative | None
     alternatives: tuple[Alternative, ...]
     warnings: tuple[str, ...]
-    judged_by: Reads
-    explanation: Explanation
-    verification: Verification | None = None
+    own_threads: str = ""
     exit_code: int = 0
-    own_threads: OwnThreads | None = None
+    kept_runs: int = 0
+    kept_since: str = ""
+    expected_runs: int | None = None
     regions: tuple[RegionRun, ...] = ()
     answer: Literal["advised"] = "advised"
-
-
-def whole_run(share: float, speedup: float) -> float | None:
-    """Return the whole run's speedup by that of a ``share`` of it (Amdahl's law), None if the share is nearly 1."""
-    return None if share >= NEARLY_ALL else 1 / (1 - share + share / speedup)
 
 
 def advise(
     program: Program,
     machine: Machine,
-    chosen: ChosenModel,
-    *,
-    verifier: Machine | None = None,
+    runner: Runner,
+    prior: Prior,
+    options: SearchOptions,
+    model: Model | None = None,
 ) -> Advice | Unknown:
-    """Run the model's probes on the machine and return the advice, or ``Unknown`` if too little was seen.
+    """Run the program as the options say, confirm the best mapping and return the answer; raises what ``search`` does.
 
-    With a ``verifier``, the same machine set to single runs, the default and the advised mapping run there alternately,
-    and a change is advised only if it measures faster. Raises NoModelError for a model of another topology,
-    UnrunnableProgramError for a failed probe, InsufficientDataError for one that lacks a reading that the model
-    needs, and the machine's own errors.
+    ``model`` has the clusters that explain and, by the thesis's method, choose the mapping. Unknown if traces saw too
+    little of the program.
     """
-    model, own = chosen.model, None
-    check_topology(model, machine.topology)
-    measured = _probed(program, machine, model)
-    showing = next((m for m in measured if own_team(m) is not None), None)
-    if showing is not None:
-        try:
-            with doing("training on mappings with as many threads"):
-                model, own = model_of_threads(model, showing, machine.topology)
-        except InsufficientDataError as error:
-            return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
-        measured = _probed(program, machine, model, own)
-        if reason := depends_in_words(own, showing, measured):
-            return _unknown(program, chosen, measured, reason, (_ASK_FOR_THREADS,))
-        log.warning(own.text)
-    measured = list(in_common(measured))
-    readings = [reading_of(measurement, model.clock) for measurement in measured]
-    for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
-        log.warning(line)
-    share, default = seen_share(measured), applicable(model.default)
+    thesis = options.method == "thesis"
+    if thesis and model is not None:
+        found: Search = search_by_cluster(runner, prior, machine.topology, model, options)
+    else:
+        found = search(runner, prior, machine.topology, options)
+    share = seen_share(found.compared())
     if share is not None and share < LEAST_SEEN:
-        reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} there is no answer"
-        return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
-    prediction = predict(model, readings, lambda mapping: machine.supports(applicable(mapping)))
-    if share is not None:
-        prediction = with_unseen(prediction, default, share)
-    verification = None
-    if verifier is not None and prediction.mapping != default:
-        verification = verify(program, verifier, (default, applicable(prediction.mapping)), model.clock)
-        if not verification.won:
-            prediction = _keeping(default, prediction)
-    lost = verification is not None and not verification.won
-    evidence = evidence_of(readings, default, reached_by(model), machine.controllers_GBps)
-    if evidence is not None and lost:  # the verification contradicts the probes' times
-        evidence = msgspec.structs.replace(evidence, speedup=None)
-    alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
+        return _unknown(program, machine, share, found)
+    runs, best = found.records(), found.best()
+    rounds = found.confirming_rounds(options.expected_runs)
+    confirmation = _confirmed(found, runner, rounds) if rounds[0] else None
+    keep = confirmation is None or not confirmation.won
+    mapping = runner.baseline if keep else runs[best].mapping
+    speed = (1.0, 1.0, 1.0) if keep or confirmation is None else _speed(confirmation, share)
+    default = prior.mappings[prior.default]
+    over = next((run.speedup for run in runs if run.mapping == default and run.speedup), None)
+    chosen = runs[0 if keep else best].speedup
+    following, speedups = found.following(), found.speedups()
+    # What another tool starts is one process: it would give each rank of a job the whole mapping.
+    alternatives: tuple[Alternative, ...] = ()
+    if isinstance(mapping, Mapping) and not starts_tasks(program.command):
+        alternatives = alternatives_of(mapping, speedups, machine, program)
+    readings = _readings(found, default)
+    assigned = None if model is None else assign(model, readings)
     return Advice(
         program=command_line(program.command),
         machine=machine.name,
         modelled=machine.modelled,
-        model=chosen.origin,
+        method=options.method,
+        knows=prior.origin,
+        baseline=runner.baseline,
         default=default,
-        mapping=prediction.mapping,
-        expected_speedup=prediction.expected_speedup,
-        confidence=prediction.confidence,
-        clock=model.clock,
-        region_share=_region_share(measured),
-        trace_share=seen_share(measured),
-        whole_program=not _is_cut(measured),
-        ambiguity=prediction.ambiguity,
-        familiar=prediction.familiar,
-        cluster=_cluster(prediction, default),
-        probes=tuple(_probe(reading) for reading in readings),
-        command=run_command(applicable(prediction.mapping), program),
-        alternative=alternatives["numactl"],
-        alternatives=tuple(alternatives.values()),
-        warnings=_warnings(measured, prediction),
-        judged_by=prediction.reads,
-        explanation=explain(evidence, prediction, default, expects=model.gain_model is not None and not lost),
-        verification=verification,
-        exit_code=max(map(exit_code_of, measured)),
-        own_threads=own,
-        regions=region_runs(sorted(measured, key=lambda measurement: measurement.mapping != default)),
+        mapping=mapping,
+        keep=keep,
+        speedup=speed[0],
+        low=speed[1],
+        high=speed[2],
+        speedup_over_default=None if over is None or chosen is None else chosen / over,
+        region_speedup=None if keep or confirmation is None else confirmation.region_speedup,
+        region_share=None if keep or confirmation is None else confirmation.region_share,
+        runs=runs,
+        computed=len(speedups) if found.computed else 0,
+        next=None if following is None or thesis else _further(found, following, options.cut),
+        confirmation=confirmation,
+        similar=None if assigned is None or model is None else similar_programs(assigned, model.default, mapping),
+        explanation=_explanation(found, readings, default, mapping, model, machine),
+        trace_share=share,
+        command=run_command(mapping, program) if isinstance(mapping, Mapping) else command_line(program.command),
+        alternative=next((each for each in alternatives if each.tool == "numactl"), None),
+        alternatives=alternatives,
+        warnings=_warnings(found, share, confirmation),
+        own_threads=found.threads_text,
+        exit_code=max(map(exit_code_of, found.compared())),
+        kept_runs=found.kept,
+        kept_since=_since(runner.kept) if found.kept and runner.kept else "",
+        expected_runs=options.expected_runs,
+        regions=region_runs([found.made[number].measurement for number in dict.fromkeys((0, best))]),
     )
-
-
-def _unknown(
-    program: Program, chosen: ChosenModel, measured: list[Measurement], reason: str, to_try: tuple[str, ...]
-) -> Unknown:
-    return Unknown(
-        program=command_line(program.command),
-        machine=measured[0].machine,
-        modelled=measured[0].modelled,
-        model=chosen.origin,
-        reason=reason,
-        to_try=to_try,
-        trace_share=seen_share(measured),
-        probes=tuple(reading_of(measurement, chosen.model.clock) for measurement in measured),
-        warnings=_warnings(measured, None),
-    )
-
-
-def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | None = None) -> list[Measurement]:
-    """Return the probes' measurements; only the first if it shows that the program sets its own number of threads."""
-    measured: list[Measurement] = []
-    for number, probe in enumerate(model.probes, 1):
-        log.info(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
-        measurement = machine.run(program, applicable(probe.mapping))
-        reading = reading_of(measurement, model.clock)
-        measured.append(measurement)
-        if own is None and own_team(measurement) is not None:
-            break
-        log.info(f"probe {number} of {len(model.probes)}: {seconds_in_words(reading.time_s)}")
-    return measured
-
-
-def _keeping(default: AnyMapping, prediction: Prediction) -> Prediction:
-    """Return the prediction with the default as its advice, at a speedup of 1."""
-    none = RankedMapping(default, ExpectedSpeedup(1.0, 1.0, 1.0))
-    others = tuple(ranked for ranked in prediction.ranked if ranked.mapping != default)
-    return msgspec.structs.replace(
-        prediction, mapping=default, expected_speedup=none.expected_speedup, confidence=None, ranked=(none, *others)
-    )
-
-
-def _cluster(prediction: Prediction, default: AnyMapping) -> AdviceCluster:
-    cluster = prediction.cluster
-    speedups = {each.mapping: each.expected_speedup for each in cluster.ranked if each.mapping != default}
-    groups: dict[str, list[Member]] = {}
-    for member in sorted(cluster.members, key=lambda member: member.name != cluster.centroid):
-        groups.setdefault(member.group or member.name, []).append(member)
-    return AdviceCluster(
-        id=cluster.id,
-        members=tuple(member.name for member in cluster.members),
-        centroid=cluster.centroid,
-        descriptions=tuple(_group_in_words(group, members) for group, members in groups.items()),
-        speedup=speedups.get(prediction.mapping),
-    )
-
-
-def _group_in_words(group: str, members: list[Member]) -> str:
-    """Return the variants of one code in words: `jacobi-2d (medium.serial): Sweeps a stencil.`."""
-    variants = [member.name.removeprefix(f"{group}.") for member in members if member.name != group]
-    shown = f" ({', '.join(variants[:3])}{', ...' if len(variants) > 3 else ''})" if variants else ""
-    first = members[0]
-    summary = first.summary.removesuffix(variant_in_words(first.name.removeprefix(f"{group}.")))
-    return f"{group}{shown}" + (f": {summary}" if summary else "")
-
-
-def _probe(reading: ProbeReading) -> AdviceProbe:
-    features = {"time_s": float(reading.time_s)}
-    if reading.local_bandwidth_GBps is not None:
-        features["local_bandwidth_GBps"] = float(reading.local_bandwidth_GBps)
-    if reading.local_share is not None:
-        features["local_share"] = float(reading.local_share)
-    return AdviceProbe(reading.mapping, features["time_s"], features, reading.noise)
-
-
-def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: Program) -> Alternative:
-    """Return the advised mapping if the tool can express it, else the best-ranked other one that it can express.
-
-    Mappings with a higher expected speedup than the advised one are skipped: none may be presented as better.
-    """
-    topology, shell = machine.topology, dict(os.environ)
-    emission = emit(tool, resolve(applicable(prediction.mapping), topology), program, shell)
-    if emission.exact:
-        return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
-    most = prediction.expected_speedup.median
-    ranked = [one for one in prediction.ranked if one.expected_speedup.median <= most]
-    if prediction.confidence is None:
-        ranked.sort(key=lambda one: -one.expected_speedup.median)
-    for one in ranked:
-        mapping = applicable(one.mapping)
-        if machine.supports(mapping) and expresses(tool, placement := resolve(mapping, topology)):
-            found = _emitted(tool, mapping, one.expected_speedup, emit(tool, placement, program, shell))
-            return msgspec.structs.replace(found, exact=False)
-    return _emitted(tool, emission.mapping, None, emission)
-
-
-def _emitted(tool: Tool, mapping: AnyMapping, speedup: ExpectedSpeedup | None, emission: Emission) -> Alternative:
-    return Alternative(tool, mapping, speedup, emission.text, emission.exact, emission.note, emission.cautions)
-
-
-def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tuple[str, ...]:
-    """Return what makes the answer doubtful, a sentence each."""
-    provenance = {name: value for m in measured for name, value in m.provenance}
-    found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
-    share = seen_share(measured)
-    if share is not None and share < ENOUGH_SEEN and prediction is not None:
-        found.append(
-            f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
-            "gains, within a factor of 3 (--cpu-seconds or a smaller input shows more)"
-        )
-    if _is_cut(measured):
-        found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
-    found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
-    if NUMACTL in provenance:
-        found.append(f"the probes were placed by {provenance[PLACEMENT]}, which `numapredict run` uses too")
-    if prediction is None:
-        return tuple(found)
-    if not prediction.familiar:
-        found.append("the program is unlike any that the model has seen")
-    elif prediction.ambiguity > _AMBIGUOUS:
-        found.append(TWO_CLUSTERS)
-    return tuple(found)
-
-
-def _other_teams(measurement: Measurement) -> str:
-    """Return in words which regions run with another number of threads than requested; empty if none do."""
-    if own_team(measurement) is not None or not isinstance(measurement.mapping, Mapping):
-        return ""
-    asked = measurement.mapping.threads
-    listed = ", ".join(f"{t.threads} in {t.share:.0%}" for t in teams_of(measurement) if t.threads != asked)
-    return listed and f"some regions set their own number of threads: {listed} of the region time"
-
-
-def _is_cut(measured: list[Measurement]) -> bool:
-    return any(CUT_CENSUS in m.provenance for m in measured)
-
-
-def _region_share(measured: list[Measurement]) -> float | None:
-    slowest = max(measured, key=lambda m: m.time_s)
-    return None if slowest.region_time_s is None else slowest.region_time_s / slowest.time_s
 
 
 def seen_share(measured: Iterable[Measurement]) -> float | None:
@@ -374,6 +205,133 @@ def seen_share(measured: Iterable[Measurement]) -> float | None:
     return min(shares, default=None)
 
 
-def expected_in_words(speed: ExpectedSpeedup) -> str:
-    """Return the expected speedup of an alternative mapping, with its interval."""
-    return f"{speed.median:.2f}x expected, {speed.low:.2f}x to {speed.high:.2f}x"
+def _unknown(program: Program, machine: Machine, share: float, found: Search) -> Unknown:
+    return Unknown(
+        program=command_line(program.command),
+        machine=machine.name,
+        modelled=machine.modelled,
+        reason=f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} there is no answer",
+        to_try=(
+            "a smaller input, or fewer time steps, so that more of its regions run within the budget",
+            "more time: --cpu-seconds, up to 3600",
+        ),
+        trace_share=share,
+        warnings=(*exit_codes_in_words(found.compared()), *compared_in_words(found.compared())),
+    )
+
+
+def _readings(found: Search, default: Mapping) -> list[ProbeReading]:
+    """Return what was read in all runs; the baseline's counts as the default's where it is most like that."""
+    measured = {made.column: made.measurement for made in found.made[1:]}
+    first = found.made[0]
+    readings = [reading_of(each, found.clock) for each in (first.measurement, *{**found.computed, **measured}.values())]
+    if first.column == found.prior.default and readings[0] is not None:
+        readings[0] = msgspec.structs.replace(readings[0], mapping=default)
+    return [reading for reading in readings if reading is not None]
+
+
+def _explanation(
+    found: Search,
+    readings: list[ProbeReading],
+    default: Mapping,
+    mapping: AnyMapping,
+    model: Model | None,
+    machine: Machine,
+) -> Explanation:
+    """Return why: what the readings show, and what other page policies and numbers of threads give."""
+    reached = None if model is None else reached_by(model)
+    if model is not None:  # its second probe is what the rules were tested on
+        probes = {probe.mapping for probe in model.probes}
+        readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
+    explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default)
+    speedups = found.speedups()
+    if not isinstance(mapping, Mapping) or mapping not in speedups:
+        return explanation
+    expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))
+    allowed = {each: speedup for n, (each, speedup) in enumerate(expected.items()) if n not in found.closed}
+    choices = choices_of(mapping, list({**allowed, **speedups}.items()))
+    return msgspec.structs.replace(
+        explanation,
+        choices=tuple(_choice(found, choice, speedups) for choice in choices),
+        close=close_to(mapping, speedups) if found.computed else (),
+    )
+
+
+def _choice(found: Search, choice: tuple[str, str, Mapping], speedups: dict[Mapping, float]) -> Choice:
+    part, words, mapping = choice
+    ran = mapping in speedups
+    if ran:
+        speed = (speedups[mapping],) * 3
+    else:
+        expected, best = found.expected(found.prior.mappings.index(mapping)), found.best()
+        over = 2 ** found.whole_gains()[best]
+        median, low, high = (
+            over * found.whole_speedup(best, 2**gain) for gain in (expected.median, expected.low, expected.high)
+        )
+        speed = median, low, high
+    return Choice("pages" if part == "pages" else "threads", words, mapping, *speed, ran)
+
+
+def _further(found: Search, following: NextRun, cut: bool) -> FurtherRun:
+    worth, expected, best = found.worth(following, cut), found.expected(following.column), found.best()
+    return FurtherRun(
+        mapping=found.prior.mappings[following.column],
+        expected_speedup=2 ** found.adds(following),
+        speedup=ExpectedSpeedup(
+            *(found.whole_speedup(best, 2**gain) for gain in (expected.median, expected.low, expected.high))
+        ),
+        chance=expected.chance,
+        cost_s=worth.cost_s,
+        confirming_s=worth.confirming_s,
+        saving_s=worth.saving_s,
+        worth_from_runs=worth.from_runs,
+    )
+
+
+def _confirmed(found: Search, runner: Runner, rounds: tuple[int, int]) -> Confirmation:
+    winner = found.made[found.best()].measurement.mapping
+    if not isinstance(winner, Mapping):
+        raise AssertionError("only the baseline may have a mapping that is not in our grammar")
+    sides: dict[AnyMapping, Callable[[], Measurement]] = {
+        runner.baseline: runner.run_baseline,
+        winner: partial(runner.run, winner, UNLIMITED),
+    }
+    return confirm(runner.program, sides, *rounds)
+
+
+def _speed(confirmation: Confirmation, share: float | None) -> tuple[float, float, float]:
+    """Return speedup and interval: of the whole program, by that of the share of its region time that was seen."""
+    found = ExpectedSpeedup(confirmation.speedup or 1.0, confirmation.low or 1.0, confirmation.high or 1.0)
+    if share is not None and share < 1:
+        found = speedup_of_whole(found, share)
+    return found.median, found.low, found.high
+
+
+def _since(kept: KeptRuns) -> str:
+    return datetime.fromtimestamp(kept.runs[0].made_s, UTC).isoformat(timespec="seconds")
+
+
+def _warnings(found: Search, share: float | None, confirmation: Confirmation | None) -> tuple[str, ...]:
+    measured = found.compared()
+    lines = [*exit_codes_in_words(measured), *compared_in_words(measured)]
+    if share is not None and share < ENOUGH_SEEN:
+        lines.append(
+            f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
+            "gains, within a factor of 3 (--cpu-seconds or a smaller input shows more)"
+        )
+    if any(CUT_CENSUS in m.provenance for m in measured):
+        lines.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
+    lines += [text for text in map(other_teams, measured) if text][:1]  # shares differ from run to run
+    notes = {name: value for m in measured for name, value in m.provenance}
+    if NUMACTL in notes:
+        lines.append(f"the runs were placed by {notes[PLACEMENT]}, which `numapredict run` uses too")
+    if found.kept and confirmation is not None and len(confirmation.baseline_s) > 1:
+        kept_s, again = found.records()[0].time_s or 0.0, confirmation.baseline_s
+        off = abs(kept_s / statistics.fmean(again) - 1)
+        if off > max(DRIFT, DRIFT_IN_DEVIATIONS * statistics.stdev(again) / statistics.fmean(again)):
+            lines.append(
+                f"the program as it is now took {seconds_in_words(kept_s)} in the kept run and "
+                f"{seconds_in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
+                "kept runs may have misled the search (--fresh makes all anew)"
+            )
+    return tuple(lines)

@@ -1,144 +1,230 @@
-"""Advice in words, for a person to read."""
+"""The answer in words, for a person to read."""
 
 import textwrap
 
-from numapredict.collect.mapping import Mapping, applicable
-from numapredict.collect.page_policy import FACTS
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.terminal.estimated_time import seconds_in_words
-from numapredict.collect.terminal.printable import counted, name_cell, percent, printable
-from numapredict.predictor.advising.advice import Advice, Alternative, expected_in_words, whole_run
-from numapredict.predictor.advising.explanation import Close, Explanation
-from numapredict.predictor.advising.verification import Verification
-from numapredict.predictor.learning.model import ExpectedSpeedup
+from numapredict.collect.terminal.printable import counted, name_cell, printable
+from numapredict.predictor.advising.advice import Advice, FurtherRun
+from numapredict.predictor.advising.confirmation import LEAST_GAIN, Confirmation
+from numapredict.predictor.advising.explanation import Choice, Explanation
+from numapredict.predictor.advising.mapping_text import mapping_in_words
+from numapredict.predictor.advising.search_run import SearchRun, outcome_in_words
+from numapredict.predictor.advising.similar_programs import similar_in_words
 
 _COLUMN = " " * 20  # where the answers begin
 _WIDTH = 100
-_WHY_LINES = 14
-_GOOD = "nearly as good"
-WITHOUT_COUNTERS = {
-    "share": "judged without counters: by times and by which sampled accesses were local",
-    "times": "judged without counters: by times alone",
-}
-"""The line added to an answer that does not rest on bandwidths."""
-
-DIRECT = {
-    False: "measured directly by the probes, not predicted",
-    True: "modelled for both mappings, not predicted",
-}
-"""What is said of a gain of one probe over the other, by whether runs are modelled."""
 
 
-def on_each_core(threads: int) -> str:
-    """Return the words for several threads on each core, with a comma before them; empty for one."""
-    return f", {threads} threads on each core" if threads > 1 else ""
-
-
-def mapping_in_words(mapping: Mapping) -> str:
-    """Return what a mapping means, as part of a sentence."""
-    threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
-    spread = "round-robin across the nodes" if mapping.thread_policy == "scatter" else "consecutive threads together"
-    spread = on_each_core(mapping.threads_per_core) + ("" if mapping.thread_nodes == 1 else f", {spread}")
-    where = counted(mapping.page_nodes, "node")
-    there = "on the first of them" if mapping.thread_nodes > 1 else "there"
-    pages = FACTS[mapping.page_policy].sentence.format(nodes=where, there=there)
-    return f"{threads} on {nodes}{spread}; {pages}"
-
-
-def advice_in_words(advice: Advice) -> str:
+def advice_in_words(found: Advice) -> str:
     """Return the answer for a person to read."""
-    modelled = " (modelled)" if advice.modelled else ""
-    what = "its parallel regions" if advice.clock == "regions" else "the whole run"
-    lines = [
-        f"{printable(advice.program)} on {name_cell(advice.machine)}{modelled}",
-        "",
-        *([*under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
-        f"  best mapping      {advice.mapping}",
-        _wrapped(mapping_in_words(applicable(advice.mapping))),
-        *_expected_gain_lines(advice, what),
-    ]
-    if advice.region_share is not None and advice.clock == "regions":
-        lines.append(_wrapped(_share_in_words(advice.region_share, advice.expected_speedup.median)))
+    modelled = " (modelled)" if found.modelled else ""
+    lines = [f"{printable(found.program)} on {name_cell(found.machine)}{modelled}", ""]
+    if found.own_threads:
+        lines += [*under("its own threads", found.own_threads), ""]
     lines += [
+        *(kept_lines(found) if found.keep else _gain_lines(found)),
         "",
-        *explanation_lines(advice.explanation),
+        *_explanation_lines(found.explanation),
         "",
-        *_probe_lines(advice),
+        *_run_lines(found),
         "",
-        *_command_lines(advice),
-        "",
-        *_cluster_lines(advice),
+        *under("chosen by", chosen_by(found)),
     ]
-    return "\n".join(lines)
+    if found.similar is not None:
+        first, *others = similar_in_words(found.similar)
+        lines += ["", *under("similar programs", first), *(line for text in others for line in under("", f"- {text}"))]
+    if found.warnings:
+        lines += ["", *under("warnings", "; ".join(found.warnings))]
+    return "\n".join([*lines, "", *_command_lines(found)])
 
 
-def _share_in_words(share: float, speedup: float) -> str:
-    """Return the share of a run in its parallel regions, and the resulting speedup of the whole run."""
-    whole = whole_run(share, speedup)
-    gain = f": about {whole:.2f}x for the whole run" if whole is not None and speedup != 1 else ""
-    return f"the regions take {share:.0%} of its run time under the probes{gain}"
+def chosen_by(found: Advice) -> str:
+    """Return what chose the runs, and the mapping."""
+    if found.method == "thesis":
+        return "two probe runs and the cluster that they assign the program to, by the thesis's method"
+    return f"what {found.knows} gained"
 
 
-def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
-    speed = advice.expected_speedup
-    if advice.verification is not None and not advice.verification.won:
-        return [f"  expected speedup  none: {verified_in_words(advice.verification)}"]
-    if advice.mapping == advice.default:
-        return ["  expected speedup  none: it runs under this mapping already, and no other is expected to be faster"]
-    least = "among similar programs"
-    if advice.confidence is not None:
-        least = f"90% interval; probability that it beats the default: {percent(advice.confidence)}"
-    return [
-        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
-        f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
-        *([_wrapped(DIRECT[advice.modelled])] if is_measured(advice) else []),
-        *([_wrapped(verified_in_words(advice.verification))] if advice.verification is not None else []),
-    ]
+def computed_in_words(found: Advice) -> str:
+    """Return which mappings were computed from traces; empty for none."""
+    if not found.computed:
+        return ""
+    threads = sorted({run.mapping.threads for run in found.runs if isinstance(run.mapping, Mapping)})
+    *most, last = map(str, threads)
+    listed = f"{', '.join(most)} or {last}" if most else last
+    return f"the best of {counted(found.computed, 'mapping')} of {listed} threads, all computed from their traces"
 
 
-def is_measured(advice: Advice) -> bool:
-    """Return whether the speedup was measured, as one probe's over the other's."""
-    whole = advice.trace_share is None or advice.trace_share >= 1
-    both = {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
-    return whole and both and advice.confidence is not None
-
-
-def verified_in_words(verification: Verification) -> str:
-    """Return the result of the verification as part of a sentence."""
-    if verification.speedup is None:
-        return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
-    rounds = len(verification.chosen_s)
-    between = f" ({verification.low:.2f}x to {verification.high:.2f}x in {rounds} rounds)" if rounds > 1 else ""
-    if verification.won:
-        return f"verified: {verification.speedup:.2f}x when both were run{between}"
-    return (
-        f"{verification.mapping} was advised, but ran at {verification.speedup:.2f}x of the default's speed{between}; "
-        "the default is kept"
-    )
-
-
-def explanation_lines(explanation: Explanation) -> list[str]:
-    """Return a few lines: why, what else is nearly as good, and what would change the answer.
-
-    If there are too many lines, alternative mappings are left out, the last first.
-    """
-    said = {
-        "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
-        "by choice": [f.text for f in explanation.findings if f.topic == "choice"],
-        _GOOD: [],
-        "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
-        "would change it": [f.text for f in explanation.findings if f.topic == "change"],
+def _explanation_lines(explanation: Explanation) -> list[str]:
+    """Return a few lines: why, what each choice gives, what is nearly as good, and what would change the answer."""
+    topics = {
+        "why": [each.text for each in explanation.findings if each.topic in ("default", "binds")],
+        "page policies": [_choice_in_words(each) for each in explanation.choices if each.part == "pages"],
+        "threads": [_choice_in_words(each) for each in explanation.choices if each.part == "threads"],
+        "nearly as good": [f"{each.mapping} ({each.speedup:.2f}x: {each.differs})" for each in explanation.close],
+        "in the source": [each.text for each in explanation.findings if each.topic == "tip"],
+        "would change it": [each.text for each in explanation.findings if each.topic == "change"],
     }
-    for shown in range(len(explanation.close), -1, -1):
-        said[_GOOD] = [", ".join(map(_close_in_words, explanation.close[:shown]))] if shown else []
-        lines = [line for title, texts in said.items() for line in under(title, "; ".join(texts))]
-        if len(lines) <= _WHY_LINES:
-            break
+    return [line for title, texts in topics.items() for line in under(title, "; ".join(texts))]
+
+
+def _choice_in_words(choice: Choice) -> str:
+    expected = "" if choice.ran else f" expected, {choice.low:.2f}x to {choice.high:.2f}x"
+    return f"{choice.words} {choice.speedup:.2f}x{expected}"
+
+
+def name_in_words(mapping: AnyMapping) -> str:
+    """Return a mapping's label, or that it is none: the program as it is."""
+    return mapping.label if isinstance(mapping, Mapping) else "as it is now"
+
+
+def baseline_in_words(found: Advice) -> str:
+    """Return what speedups are over, as part of a sentence."""
+    return found.baseline.label if isinstance(found.baseline, Mapping) else "the program as it is now"
+
+
+def _gain_lines(found: Advice) -> list[str]:
+    title = "modelled speedup" if found.modelled else "measured speedup"
+    lines = [f"  best mapping      {found.mapping}"]
+    if isinstance(found.mapping, Mapping):
+        lines.append(_wrapped(mapping_in_words(found.mapping)))
+    lines += under(title, f"{gain_in_words(found)}, over {baseline_in_words(found)}")
+    if computed := computed_in_words(found):
+        lines.append(_wrapped(f"({computed})"))
+    if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
+        lines.append(_wrapped(f"({confirmed_in_words(found.confirmation)})"))
+    if found.speedup_over_default is not None and found.baseline != found.default != found.mapping:
+        lines.append(_wrapped(f"{found.speedup_over_default:.2f}x over {found.default}, the default mapping"))
     return lines
 
 
-def _close_in_words(close: Close) -> str:
-    speed = close.expected_speedup
-    return f"{close.mapping} ({speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x: {close.differs})"
+def gain_in_words(found: Advice) -> str:
+    """Return the gain of the whole run, and that of its parallel regions with their part of it."""
+    text = f"{found.speedup:.2f}x for the whole run"
+    if found.region_speedup is None or found.region_share is None:
+        return text
+    return f"{text}, {found.region_speedup:.2f}x for its parallel regions ({found.region_share:.0%} of it)"
+
+
+def confirmed_in_words(confirmation: Confirmation) -> str:
+    """Return the interval of the confirming runs."""
+    low, high, rounds = confirmation.low or 0.0, confirmation.high or 0.0, len(confirmation.mapping_s)
+    return f"{low:.2f}x to {high:.2f}x in {counted(rounds, 'further run')} of each, in turn"
+
+
+def kept_in_words(found: Advice) -> tuple[str, ...]:
+    """Return why the program should stay as it is, and what the fastest mapping gave when it was run again, if it was.
+
+    For an answer that keeps the baseline.
+    """
+    confirmation, kept = found.confirmation, "no mapping that ran was significantly faster"
+    others = found.runs[1:]
+    if found.computed:
+        kept = f"none of {counted(found.computed, 'mapping')} that were computed was significantly faster"
+    if others and all(run.outcome == "failed" for run in others):
+        which = "the only other run" if len(others) == 1 else f"all {len(others)} other runs"
+        return (f"{which} failed, the last one under {others[-1].mapping}: {others[-1].message}",)
+    if isinstance(found.baseline, Mapping):
+        kept += f" than {found.baseline}"
+    if confirmation is None:
+        fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
+        if (fastest.speedup or 0.0) > 1:  # equal to the baseline's only for itself
+            kept = f"{fastest.mapping} was the fastest ({fastest.speedup:.2f}x), but to confirm that"
+            kept += f" would cost more than it saves in {counted(found.expected_runs or 0, 'run')}"
+        elif len(found.runs) == 1 and found.next is not None:
+            kept = "no mapping was tried, for that would cost more than it should save in "
+            kept += counted(found.expected_runs or 0, "run")
+        return (kept,)
+    if confirmation.speedup is None:
+        return kept, f"{confirmation.mapping} was the fastest, but {confirmation.reason}"
+    again = f"{confirmation.speedup:.2f}x ({confirmed_in_words(confirmation)})"
+    return kept, f"{confirmation.mapping} was the fastest, but run again it gave {again}"
+
+
+def kept_lines(found: Advice) -> list[str]:
+    """Return the lines of an answer that keeps the baseline."""
+    kept, *again = kept_in_words(found)
+    return [*under("best mapping", f"keep what you have: {kept}"), *map(_wrapped, again)]
+
+
+def kept_runs_in_words(found: Advice) -> str:
+    """Return which runs earlier commands made, and since when; empty for none."""
+    if not found.kept_runs:
+        return ""
+    since = found.kept_since[:16].replace("T", " ")
+    which = "the first run" if found.kept_runs == 1 else f"the first {found.kept_runs} runs"
+    return f"{which}, made from {since} UTC on; --fresh makes all runs anew"
+
+
+def _run_lines(found: Advice) -> list[str]:
+    lines = []
+    for number, run in enumerate(found.runs, 1):
+        lines += under(f"run {number}", _run_in_words(run, number))
+    if found.kept_runs:
+        lines += under("kept", kept_runs_in_words(found))
+    if found.method == "thesis":
+        return lines
+    following = "no mapping is left to run" if found.next is None else _further_in_words(found, found.next)
+    return [*lines, _wrapped(following)]
+
+
+def _further_in_words(found: Advice, following: FurtherRun) -> str:
+    """Return what a further run should bring and what it costs, and what would make it."""
+    speed, worth_from = following.expected_speedup, following.worth_from_runs
+    text = f"a further run, of {following.mapping}, is expected to "
+    if worth_from is None:
+        return text + "add nothing"
+    alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
+    interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it, 90% interval"
+    cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
+    confirming = " with the runs that confirm it" if following.confirming_s else ""
+    text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance}): it costs {cost} at most"
+    text += (
+        f"{confirming} and should save {saving} a run, which pays off after {counted(worth_from, 'run')} of the program"
+    )
+    return f"{text}; {decided_by(found, following)}"
+
+
+def further_in_brief(found: Advice) -> str:
+    """Return what a further run should add, and what would make it."""
+    following = found.next
+    if following is None:
+        return "no mapping is left to try"
+    if following.worth_from_runs is None:
+        return "is expected to add nothing"
+    return f"is expected to add {following.expected_speedup - 1:.1%}; {decided_by(found, following)}"
+
+
+def decided_by(found: Advice, following: FurtherRun) -> str:
+    """Return what would make a further run that should add something, or why it was not made."""
+    worth_from, said = following.worth_from_runs or 0, found.expected_runs
+    if said is not None and said < worth_from:
+        return f"you said {said}"
+    enough = said or following.expected_speedup >= 2**LEAST_GAIN
+    return f"--runs {len(found.runs) + 1} makes it" if enough else f"--for {worth_from} makes it"
+
+
+def _run_in_words(run: SearchRun, number: int) -> str:
+    outcome = outcome_in_words(run)
+    return f"{name_in_words(run.mapping)}: {outcome.removesuffix(', 1.00x') if number == 1 else outcome}"
+
+
+def _command_lines(found: Advice) -> list[str]:
+    other = found.alternative
+    if other is None:
+        return [to_apply(found.modelled), f"  {found.command}"]
+    measured = "" if other.speedup is None else f" ({other.speedup:.2f}x)"
+    how = ", to the same effect" if other.exact else f", approximately: {other.mapping}{measured}"
+    without = f"or with OMP_* and numactl alone{how}"
+    without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines = [to_apply(found.modelled), f"  {found.command}", "", without, f"  {other.command}"]
+    return [*lines, f"  ({other.note})"] if other.note else lines
+
+
+def to_apply(modelled: bool) -> str:
+    """Return the line above a command: of a described machine, this computer is none."""
+    return "  to apply it on such a machine" if modelled else "  to apply it"
 
 
 def under(title: str, text: str) -> list[str]:
@@ -148,65 +234,5 @@ def under(title: str, text: str) -> list[str]:
     )
 
 
-def _probe_lines(advice: Advice) -> list[str]:
-    lines = []
-    for number, probe in enumerate(advice.probes, 1):
-        bandwidth, share = probe.features.get("local_bandwidth_GBps"), probe.features.get("local_share")
-        read = f", {share:.0%} of accesses local" if share is not None else ""
-        read = f", {bandwidth:.2f} GB/s local memory bandwidth" if bandwidth is not None else read
-        lines.append(f"  probe {number}           {probe.mapping}: {seconds_in_words(probe.time_s)}{read}")
-    if advice.judged_by != "bandwidth":
-        lines.append(_wrapped(WITHOUT_COUNTERS[advice.judged_by]))
-    if advice.trace_share is not None:
-        lines.append(_wrapped(f"the traces saw regions with {advice.trace_share:.0%} of the native region time"))
-    return lines
-
-
-def _cluster_lines(advice: Advice) -> list[str]:
-    members = f"{counted(len(advice.cluster.members), 'program')} of the model"
-    gained = _members_in_words(advice.cluster.speedup)
-    lines = under("similar programs", f"cluster {advice.cluster.id}, {members}{gained}:")
-    shown = advice.cluster.descriptions[:5]
-    lines += [_wrapped(f"- {text}") for text in shown]
-    if len(advice.cluster.descriptions) > len(shown):
-        lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
-    if advice.warnings:
-        lines += ["", "  warnings          " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
-        lines += [_wrapped(f"- {text}") for text in advice.warnings[1:]]
-    return lines
-
-
-def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
-    """Return the speedups of a cluster's members under the advised mapping."""
-    if speedup is None:
-        return ""
-    return f"; by that mapping they gain {speedup.median:.2f}x ({speedup.low:.2f}x to {speedup.high:.2f}x)"
-
-
-def _command_lines(advice: Advice) -> list[str]:
-    other = advice.alternative
-    if not other.exact and other.mapping == advice.default != advice.mapping:
-        how = ": the default, bound; no other of their mappings clearly gains"
-    else:
-        speed = other.expected_speedup
-        how = f", approximately: {other.mapping}{'' if speed is None else f' ({expected_in_words(speed)})'}"
-    return lines_to_run(advice.command, other, how, advice.modelled)
-
-
-def to_apply(modelled: bool) -> str:
-    """Return the line above a command: of a described machine, this computer is none."""
-    return "  to apply it on such a machine" if modelled else "  to apply it"
-
-
-def lines_to_run(command: str, other: Alternative, how: str, modelled: bool) -> list[str]:
-    """Return the lines with the command of the advice and numactl's, which does what ``how`` says if not the same."""
-    without = f"or with OMP_* and numactl alone{', to the same effect' if other.exact else how}"
-    without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    lines = [to_apply(modelled), f"  {command}", "", without, f"  {other.command}"]
-    return [*lines, f"  ({other.note})"] if other.note else lines
-
-
 def _wrapped(text: str) -> str:
-    """Return a text in lines of at most 100 columns, indented to the column of answers."""
-    rest = " " * 22 if text.startswith("- ") else _COLUMN
-    return textwrap.fill(text, _WIDTH, initial_indent=_COLUMN, subsequent_indent=rest)
+    return "\n".join(under("", text))

@@ -23,7 +23,6 @@ from numapredict.native.errors import UnrunnableProgramError, UnsupportedMapping
 
 if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
     from numapredict.predictor.advising.advice import Advice
-    from numapredict.predictor.advising.searched import Searched
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) 
     return _script(printed, emission.text)
 
 
-def command_for_advice(printed: Printed, advice: "Advice | Searched", program: Program) -> str:
+def command_for_advice(printed: Printed, advice: "Advice", program: Program) -> str:
     """Return the command by which a tool applies the advice, or the best mapping of the answer that it can apply.
 
     Its limits are logged with our name in front, since only the command goes to standard output.
@@ -76,12 +75,10 @@ def command_for_advice(printed: Printed, advice: "Advice | Searched", program: P
     if not advice.alternatives:
         log.info("numapredict: no mapping was faster than the program as it is now: this is its command")
         return _script(printed, advice.command)
-    from numapredict.predictor.advising.advice import expected_in_words
-
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
-        speed = alternative.expected_speedup
-        expected = f", {expected_in_words(speed)}" if speed is not None else ""
+        speed = alternative.speedup
+        expected = f", {speed:.2f}x in its run" if speed is not None else ""
         log.info(
             f"numapredict: {TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
             f" {alternative.mapping}{expected}, instead; exact: {advice.command}"

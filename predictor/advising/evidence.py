@@ -1,26 +1,23 @@
-"""The numbers that an explanation rests on: two probes' readings, and bandwidths to compare them with."""
+"""The numbers that an explanation rests on: the readings of two runs, and bandwidths to compare them with."""
 
-import math
 from collections.abc import Sequence
 
 import msgspec
 
 from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.page_policy import FACTS
-from numapredict.predictor.advising.predict import ProbeReading
-from numapredict.predictor.learning.gain_model import NINE_IN_TEN
+from numapredict.predictor.advising.assignment import ProbeReading
 from numapredict.predictor.learning.model import Model
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """Input of the rules: ``default_*`` of the probe that is the default, ``other_*`` of the other one.
+    """Input of the rules: ``default_*`` of the run under the default, ``other_*`` of another one.
 
-    ``speedup`` is the other's over the default, 1.0 for the same time; None where the probes differ in more than where
-    pages and threads lie, or were contradicted by verification. Traffic is local and remote bandwidth together, in
-    GB/s. ``home_share`` is the largest part that one node's cores have in all local accesses. ``reached_GBps`` is the
-    greatest local bandwidth of any training program, ``controllers_GBps`` what the nodes' controllers can read, if the
-    machine's description has it. ``noise`` is the deviation of the speedup in log2, from the probes' repetitions.
-    None: not read.
+    ``speedup`` is the other's over the default, 1.0 for the same time; None where the two differ in more than where
+    pages and threads lie. Traffic is local and remote bandwidth together, in GB/s. ``home_share`` is the largest part
+    that one node's cores have in all local accesses. ``reached_GBps`` is the greatest local bandwidth of any training
+    program, ``controllers_GBps`` what the nodes' controllers can read, if the machine's description has it. None: not
+    read.
     """
 
     nodes: int
@@ -34,17 +31,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     home_share: float | None = None
     reached_GBps: float | None = None
     controllers_GBps: float | None = None
-    noise: float | None = None
-
-    @property
-    def least_speedup(self) -> float | None:
-        """Return the lower end of the speedup's 90% interval; the speedup itself if no run was repeated."""
-        return None if self.speedup is None else float(self.speedup * 2 ** (-NINE_IN_TEN * (self.noise or 0.0)))
-
-    @property
-    def most_speedup(self) -> float | None:
-        """Return the upper end of that interval."""
-        return None if self.speedup is None else float(self.speedup * 2 ** (NINE_IN_TEN * (self.noise or 0.0)))
 
 
 def evidence_of(
@@ -53,16 +39,17 @@ def evidence_of(
     reached_GBps: float | None,
     controllers_GBps: Sequence[float] = (),
 ) -> Evidence | None:
-    """Return the evidence of two readings, or None if the default was not a probe.
+    """Return the evidence of the default's reading and of another, or None without them.
 
-    ``reached_GBps``: see ``reached_by``; ``controllers_GBps`` has an entry per node and is used if the default has
-    threads on all.
+    The first that differs from the default only in where pages and threads lie goes before others. ``reached_GBps``:
+    see ``reached_by``; ``controllers_GBps`` has an entry per node and is used if the default has threads on all.
     """
-    by_mapping = {reading.mapping: reading for reading in readings}
-    if len(by_mapping) != 2 or default not in by_mapping:
+    here = next((reading for reading in readings if reading.mapping == default), None)
+    others = [reading for reading in readings if reading.mapping != default and isinstance(reading.mapping, Mapping)]
+    if here is None or not others:
         return None
-    here = by_mapping.pop(default)
-    (there,) = by_mapping.values()
+    first = applicable(default)
+    there = next((each for each in others if _differ_in_places(first, applicable(each.mapping))), others[0])
     mapping, other = applicable(default), applicable(there.mapping)
     all_nodes = len(controllers_GBps) == mapping.thread_nodes
     return Evidence(
@@ -77,7 +64,6 @@ def evidence_of(
         home_share=here.home_share,
         reached_GBps=reached_GBps,
         controllers_GBps=sum(controllers_GBps) if controllers_GBps and all_nodes else None,
-        noise=None if here.noise is None or there.noise is None else math.hypot(here.noise, there.noise),
     )
 
 

@@ -1,33 +1,26 @@
 """Why an answer is what it is: findings in words, each with the numbers that it rests on."""
 
+from collections.abc import Mapping as ByName
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import AnyMapping, Mapping, applicable
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.evidence import Evidence
-from numapredict.predictor.advising.predict import Prediction
 from numapredict.predictor.advising.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
-from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
+from numapredict.predictor.learning.scores import SLOWER
 
-Topic = Literal["default", "binds", "choice", "tip", "change"]
+Topic = Literal["default", "binds", "tip", "change"]
 
 CLOSE_SHOWN = 3
 """How many of the mappings that are nearly as good are named."""
 
-POLICIES_SHOWN = 6
-"""How many page policies are compared."""
-
 
 class Finding(msgspec.Struct, frozen=True):
-    """One statement: its ``rule``, its text, and the numbers it rests on, by the fields of ``Evidence``.
-
-    The numbers of the rule ``uncertain`` are those of the answer's expected speedup, those of the topic ``choice`` the
-    expected speedups of the compared mappings by their labels.
-    """
+    """One statement: its ``rule``, its text, and the numbers it rests on, by the fields of ``Evidence``."""
 
     topic: Topic
     rule: str
@@ -36,95 +29,79 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Close(msgspec.Struct, frozen=True):
-    """A mapping with the same number of threads that is expected to be nearly as good, and how it differs."""
+    """A mapping with the same number of threads that is nearly as fast, its speedup, and how it differs."""
 
     mapping: AnyMapping
-    expected_speedup: ExpectedSpeedup
+    speedup: float
     differs: str
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What one choice is expected to give: a page policy of the answer's team, or a number of threads at its best.
+    """What one choice gives: a page policy of the answer's team, or a number of threads at its best.
 
-    ``part`` is ``pages`` or ``threads``; ``words`` names the policy, or the number of threads.
+    ``part`` is ``pages`` or ``threads``; ``words`` names the policy, or the number of threads. ``speedup`` is over the
+    baseline; where the mapping did not run (``ran``), it is expected, and between ``low`` and ``high`` with a
+    probability of 90%.
     """
 
     part: Literal["pages", "threads"]
     words: str
     mapping: AnyMapping
-    expected_speedup: ExpectedSpeedup
+    speedup: float
+    low: float
+    high: float
+    ran: bool
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
+    """Why, in findings; ``close`` are the fastest mappings within 2% of the answer's time, of those that were computed.
 
-    None is expected to give more than the answer: all have the same discount for uncertainty. ``choices`` are all page
-    policies of the answer's team, the best first, and the best mapping of each number of threads.
+    ``choices`` are all page policies of the answer's team, the best first, and the best mapping of each number of
+    threads.
     """
 
     pages: Pages
     binds: Bound
     findings: tuple[Finding, ...]
-    close: tuple[Close, ...]
+    close: tuple[Close, ...] = ()
     choices: tuple[Choice, ...] = ()
 
 
-def explain(evidence: Evidence | None, prediction: Prediction, default: Mapping, *, expects: bool) -> Explanation:
-    """Return the explanation of an answer; ``evidence`` is None if the default was not a probe.
-
-    ``expects``: the model has a gain model, hence the answer's interval is the program's own.
-    """
+def explain(evidence: Evidence | None, default: Mapping) -> Explanation:
+    """Return what the readings show; ``evidence`` is None if the default or another mapping did not run."""
     pages: Pages = "unknown" if evidence is None else pages_of(evidence)
     binds: Bound = "unknown" if evidence is None else bound_of(evidence, pages)
-    found: list[Finding] = []
-    if evidence is not None:
-        found += _default_findings(evidence, pages)
+    found = [] if evidence is None else _default_findings(evidence, pages)
     found.append(_bound_finding(evidence, pages, binds))
-    if expects and prediction.mapping != default:
-        found += _choice_findings(prediction.mapping, prediction.ranked)
     if evidence is not None:
         found += _change_findings(evidence, pages, binds, default)
-    speed = prediction.expected_speedup
-    if expects and prediction.mapping != default and speed.low < 1:
-        text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
-        found.append(Finding("change", "uncertain", text, {"low": speed.low, "high": speed.high}))
-    close = close_to(prediction.mapping, speed, prediction.ranked) if expects else ()
-    choices = choices_of(prediction.mapping, prediction.ranked) if expects else ()
-    return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close, choices=choices)
+    return Explanation(pages=pages, binds=binds, findings=tuple(found))
 
 
-def close_to(advised: AnyMapping, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
-    """Return the best mappings with as many threads as ``advised`` and an expected speedup in its interval, below it.
+def close_to(advised: Mapping, speedups: ByName[Mapping, float]) -> tuple[Close, ...]:
+    """Return the fastest mappings with as many threads as ``advised`` whose time is at most 2% greater."""
+    near = [
+        each
+        for each, speedup in sorted(speedups.items(), key=lambda pair: -pair[1])
+        if each.threads == advised.threads and each != advised and speedup * (1 + SLOWER) >= speedups[advised]
+    ]
+    return tuple(Close(each, speedups[each], _differences(advised, each)) for each in near[:CLOSE_SHOWN])
 
-    Only mappings that cannot be applied are above it.
+
+def choices_of(advised: Mapping, known: Sequence[tuple[Mapping, float]]) -> tuple[tuple[str, str, Mapping], ...]:
+    """Return part, words and mapping of the choices to compare; a choice with one value is left out.
+
+    ``known`` has each mapping's speedup, run or expected: the best of each number of threads is the one to show.
     """
-    chosen = applicable(advised)
-    found = []
-    for each in ranked:
-        mapping = applicable(each.mapping)
-        near = speed.low <= each.expected_speedup.median <= speed.median
-        if near and mapping.threads == chosen.threads and mapping != chosen:
-            found.append(Close(mapping, each.expected_speedup, _differences(chosen, mapping)))
-    return tuple(found[:CLOSE_SHOWN])
-
-
-def choices_of(advised: AnyMapping, ranked: Sequence[RankedMapping]) -> tuple[Choice, ...]:
-    """Return what page policies and numbers of threads are expected to give; a choice with one value is left out."""
-    chosen = applicable(advised)
-    pages: dict[str, Choice] = {}
-    threads: dict[int, Choice] = {}
-    for each in ranked:  # the best first
-        mapping = applicable(each.mapping)
-        if mapping.replaced(page_policy=chosen.page_policy, page_nodes=chosen.page_nodes) == chosen:
+    pages: dict[str, tuple[str, str, Mapping]] = {}
+    threads: dict[int, tuple[str, str, Mapping]] = {}
+    for mapping, _ in sorted(known, key=lambda pair: (pair[0] != advised, -pair[1])):
+        if mapping.replaced(page_policy=advised.page_policy, page_nodes=advised.page_nodes) == advised:
             words = FACTS[mapping.page_policy].short
-            pages.setdefault(words, Choice("pages", words, mapping, each.expected_speedup))
-        best = threads.get(mapping.threads)
-        if best is None or mapping == chosen:
-            words = counted(mapping.threads, "thread")
-            threads[mapping.threads] = Choice("threads", words, mapping, each.expected_speedup)
+            pages.setdefault(words, ("pages", words, mapping))
+        threads.setdefault(mapping.threads, ("threads", counted(mapping.threads, "thread"), mapping))
     by_number = [threads[number] for number in sorted(threads)]
-    rows = [list(pages.values()), by_number]
-    return tuple(choice for row in rows if len(row) > 1 for choice in row)
+    return tuple(choice for row in (list(pages.values()), by_number) if len(row) > 1 for choice in row)
 
 
 def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
@@ -157,7 +134,7 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
     if is_shared(evidence):
         text = (
             f"threads of several nodes use the same pages: no more than "
-            f"{max(here or 0.0, evidence.other_local_share or 0.0):.0%} of accesses are local under either probe"
+            f"{max(here or 0.0, evidence.other_local_share or 0.0):.0%} of accesses are local in either run"
         )
         if pages_gain_nothing(evidence, pages):
             text += f"; under {evidence.other} it is {gain:.2f}x as fast, and no placement of pages alone gains a tenth"
@@ -170,7 +147,7 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
 def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Finding:
     """Return what the program waits for, or why that is not known."""
     if evidence is None:
-        text = "what limits it is not known: the default is not one of this model's probes"
+        text = "what limits it is not known: the default did not run, or nothing to compare it with"
         return Finding("binds", "unknown", text, {})
     if binds == "unknown":
         where = "where the default has the pages and " if pages == "unknown" and not is_shared(evidence) else ""
@@ -195,29 +172,6 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
         f"{evidence.reached_GBps:.1f}; whether compute, caches or synchronisation limit it is not known"
     )
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
-
-
-def _choice_findings(advised: AnyMapping, ranked: Sequence[RankedMapping]) -> list[Finding]:
-    """Return the expected effect of each part of the advised mapping, from the mappings that differ only in it."""
-    chosen, expected = applicable(advised), {each.mapping: each.expected_speedup.median for each in ranked}
-    variants: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
-    for each in ranked:
-        other = applicable(each.mapping)
-        if other.replaced(page_policy=chosen.page_policy) == chosen:
-            variants["pages"][FACTS[other.page_policy].short] = other
-        if other.replaced(thread_policy=chosen.thread_policy) == chosen:
-            variants["threads"][other.thread_policy] = other
-        elif other.replaced(threads_per_core=chosen.threads_per_core) == chosen:
-            variants["threads"][f"{other.threads_per_core} on each core"] = other
-    found = []
-    for part, others in variants.items():
-        by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1]]))
-        if len(by_speed) > 1:
-            shown = by_speed[:POLICIES_SHOWN]
-            said = ", ".join(f"{words} {expected[mapping]:.2f}x" for words, mapping in shown)
-            numbers = {mapping.label: expected[mapping] for _, mapping in shown}
-            found.append(Finding("choice", part, f"{part} {said}", numbers))
-    return found
 
 
 def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Mapping) -> list[Finding]:

@@ -7,7 +7,6 @@ import msgspec
 
 from numapredict.collect.terminal.printable import name_cell, printable
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.advising.predict import ProbeReading
 
 _WIDTH, _COLUMN = 100, " " * 20
 
@@ -15,19 +14,17 @@ _WIDTH, _COLUMN = 100, " " * 20
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """The answer if nothing can be recommended, as `--json` prints it: ``answer`` distinguishes it from advice.
 
-    ``reason`` says why, ``to_try`` what may help. ``probes`` are the available readings, ``trace_share`` the part of
-    the program's region time that was seen, for modelled runs.
+    ``reason`` says why, ``to_try`` what may help. ``trace_share`` is the part of the program's region time that was
+    seen, for modelled runs.
     """
 
     answer: Literal["unknown"] = "unknown"
     program: str
     machine: str
     modelled: bool
-    model: str
     reason: str
     to_try: tuple[str, ...]
     trace_share: float | None
-    probes: tuple[ProbeReading, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -10,13 +10,10 @@ half of the time was seen, 20% at 30%, 12% at 20% and 3% at 10%: below 30% advic
 
 import math
 
-import msgspec
-from scipy.special import ndtr
+from numapredict.predictor.learning.model import ExpectedSpeedup
 
-from numapredict.collect.mapping import AnyMapping
-from numapredict.predictor.advising.predict import Prediction
-from numapredict.predictor.learning.gain_model import NINE_IN_TEN
-from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
+NINE_IN_TEN = 1.645
+"""Half the width of a normal distribution's 90% interval, in deviations."""
 
 LEAST_SEEN = 0.3
 """The share of the region time that must be seen for an answer."""
@@ -29,23 +26,6 @@ GAINS_AS_MUCH = 0.5
 
 DEVIATION = 1.0
 """Standard deviation of the unseen part's gain around that, in log2."""
-
-
-def with_unseen(prediction: Prediction, default: AnyMapping, seen: float) -> Prediction:
-    """Return the whole program's prediction by that of the ``seen`` part, a share from 0 to 1."""
-    if seen >= 1:
-        return prediction
-    ranked = tuple(
-        each if each.mapping == default else RankedMapping(each.mapping, speedup_of_whole(each.expected_speedup, seen))
-        for each in prediction.ranked
-    )
-    speedup, confidence = prediction.expected_speedup, prediction.confidence
-    if prediction.mapping != default:
-        speedup = speedup_of_whole(speedup, seen)
-        if confidence is not None:
-            deviation = math.log2(speedup.high / speedup.low) / (2 * NINE_IN_TEN)
-            confidence = float(ndtr(math.log2(speedup.median) / deviation))
-    return msgspec.structs.replace(prediction, ranked=ranked, expected_speedup=speedup, confidence=confidence)
 
 
 def speedup_of_whole(part: ExpectedSpeedup, seen: float) -> ExpectedSpeedup:

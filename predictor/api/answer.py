@@ -6,16 +6,8 @@ import msgspec
 
 from numapredict.collect.mapping import Mapping, to_label
 from numapredict.predictor.advising.advice import Advice
-from numapredict.predictor.advising.advice_text import advice_in_words, is_measured, to_apply
-from numapredict.predictor.advising.brief_text import (
-    advice_in_brief,
-    advice_rows,
-    searched_in_brief,
-    searched_rows,
-    subject,
-)
-from numapredict.predictor.advising.searched import Searched
-from numapredict.predictor.advising.searched_text import searched_in_words
+from numapredict.predictor.advising.advice_text import advice_in_words, to_apply
+from numapredict.predictor.advising.brief_text import advice_in_brief, advice_rows, subject
 from numapredict.predictor.advising.unknown import Unknown, unknown_in_words
 from numapredict.predictor.api.notebook import notebook_table
 
@@ -30,7 +22,7 @@ class Answer:
     ValueError: this is no answer of numapredict --json: ...
     """
 
-    def __init__(self, record: Advice | Searched | Unknown) -> None:
+    def __init__(self, record: Advice | Unknown) -> None:
         self.record = record
 
     @classmethod
@@ -62,31 +54,23 @@ class Answer:
 
     @property
     def speedup(self) -> float | None:
-        """Return the gain over the baseline as a ratio of times, 1 where that is kept; None for no answer.
-
-        It is that of the runs in turn where the advice was verified.
-        """
-        found = self._speed()
-        return None if found is None else found[0]
+        """Return the gain of the whole run over the baseline as a ratio, 1 if that is kept; None for no answer."""
+        return None if isinstance(self.record, Unknown) else self.record.speedup
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the speedup's 90% interval, or of runs in turn their least and greatest; None for no answer."""
-        found = self._speed()
-        return None if found is None else found[1:]
+        """Return the least and the greatest speedup of the runs in turn, 90% of a modelled part; None for no answer."""
+        return None if isinstance(self.record, Unknown) else (self.record.low, self.record.high)
 
     @property
-    def clock(self) -> str | None:
-        """Return what the speedup is of: ``regions``, the parallel ones, or ``process``, the whole run; or None."""
-        return None if isinstance(self.record, Unknown) else self.record.clock
+    def region_speedup(self) -> float | None:
+        """Return the gain of the parallel regions alone; None where they are not timed, and without a gain."""
+        return None if isinstance(self.record, Unknown) else self.record.region_speedup
 
     @property
     def measured(self) -> bool:
-        """Return whether the speedup is of runs that were made on this computer: neither predicted nor modelled."""
-        record = self.record
-        if isinstance(record, Unknown) or record.modelled:
-            return False
-        return isinstance(record, Searched) or record.verification is not None or is_measured(record)
+        """Return whether the speedup is of runs that were made on this computer: not modelled."""
+        return not isinstance(self.record, Unknown) and not self.record.modelled
 
     @property
     def modelled(self) -> bool:
@@ -107,13 +91,13 @@ class Answer:
         """Return the whole answer in words, as ``--explain`` prints it."""
         if isinstance(self.record, Unknown):
             return unknown_in_words(self.record)
-        return advice_in_words(self.record) if isinstance(self.record, Advice) else searched_in_words(self.record)
+        return advice_in_words(self.record)
 
     def __str__(self) -> str:
         """Return the answer in three lines, as the command prints it."""
         if isinstance(self.record, Unknown):
             return unknown_in_words(self.record)
-        return advice_in_brief(self.record) if isinstance(self.record, Advice) else searched_in_brief(self.record)
+        return advice_in_brief(self.record)
 
     def __repr__(self) -> str:
         kind = " (modelled)" if self.modelled else ""
@@ -125,30 +109,18 @@ class Answer:
         record = self.record
         if isinstance(record, Unknown):
             return notebook_table(record.program, [("no answer", unknown_in_words(record))])
-        rows = searched_rows(record) if isinstance(record, Searched) else advice_rows(record)
         notes = [("" if number else "note", text) for number, text in enumerate(self.warnings)]
         command = (to_apply(record.modelled).strip(), record.command)
-        return notebook_table(subject(record), [*rows, *notes, command])
-
-    def _speed(self) -> tuple[float, float, float] | None:
-        record = self.record
-        if isinstance(record, Unknown):
-            return None
-        if isinstance(record, Searched):
-            return record.speedup, record.low, record.high
-        tried = record.verification
-        if tried is not None and tried.won and tried.speedup and tried.low and tried.high:
-            return tried.speedup, tried.low, tried.high
-        return record.expected_speedup.median, record.expected_speedup.low, record.expected_speedup.high
+        return notebook_table(subject(record), [*advice_rows(record), *notes, command])
 
 
-def _decoded(text: bytes | str) -> Advice | Searched | Unknown:
+def _decoded(text: bytes | str) -> Advice | Unknown:
     from numapredict.collect.mapping import from_label
 
     try:
         kind = msgspec.json.decode(text, type=dict[str, Any]).get("answer")
-        chosen: Any = {"unknown": Unknown, "searched": Searched}.get(str(kind), Advice)
-        record: Advice | Searched | Unknown = msgspec.json.decode(text, type=chosen, dec_hook=from_label)
+        chosen: Any = Unknown if kind == "unknown" else Advice
+        record: Advice | Unknown = msgspec.json.decode(text, type=chosen, dec_hook=from_label)
     except msgspec.MsgspecError as error:
         raise ValueError(f"this is no answer of numapredict --json: {error}") from None
     return record

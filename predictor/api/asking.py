@@ -1,9 +1,8 @@
-"""``predict`` and ``search``: the questions of the command line, as functions."""
+"""``predict``: the question of the command line, as a function."""
 
 import os
-from typing import Literal
 
-from numapredict.predictor.advising.search import search_options
+from numapredict.predictor.advising.search_options import Method, search_options
 from numapredict.predictor.advising.session import Question, ask
 from numapredict.predictor.api.answer import Answer
 from numapredict.predictor.api.quiet import Command, called, words_of
@@ -14,25 +13,30 @@ def predict(  # noqa: PLR0913 - by name, as options are
     *,
     machine: str | os.PathLike[str] | None = None,
     model: str | os.PathLike[str] | None = None,
-    method: Literal["gains", "thesis"] = "gains",
-    verify: bool = False,
+    method: Method = "search",
+    runs: int | None = None,
+    expected_runs: int | None = None,
+    cut: bool = True,
+    fresh: bool = False,
     strict: bool = False,
     cpu_seconds: float = 100.0,
     progress: bool = False,
 ) -> Answer:
-    """Return the advice on a command after two probe runs, or after a search where the machine has no model.
+    """Return the advice on a command: the best of ``runs`` runs (default 4), each under what should add most.
 
-    ``command`` is a program or a list of its words. ``machine`` names a described machine or its .toml file, whose
-    answers are modelled; without it the program runs on this computer. ``model`` names a model or its file; ``method``
-    is ``thesis`` for the mapping of the nearest cluster. ``verify`` runs default and choice in turn and keeps the
-    default unless the choice is faster. ``strict`` refuses a program that ends with an exit code other than 0, and
-    ``cpu_seconds`` is what modelled probes may take. ``progress`` shows on standard error what the command shows there;
-    without it nothing is printed. Raises NumapredictError, with one line, where the question is refused.
+    ``command`` is a program or a list of its words, and its first run is the program as it is now. ``machine`` names a
+    described machine or its .toml file, whose answers are modelled; without it the program runs on this computer.
+    ``model`` names a model or its file; ``method`` is ``thesis`` for the mapping of the nearest cluster.
+    ``expected_runs`` is how often the program will run: runs then go on while one should save more than it costs.
+    ``cut`` ends a run that has taken as long as the best; ``fresh`` discards the runs that earlier calls kept.
+    ``strict`` refuses a program that ends with an exit code other than 0, and ``cpu_seconds`` is what modelled runs may
+    take. ``progress`` shows on standard error what the command shows there; without it nothing is printed. Raises
+    NumapredictError, with one line, where the question is refused.
 
     >>> import numapredict
     >>> answer = numapredict.predict("./heat", machine="sandybridge-4x8")
-    >>> answer.mapping.page_policy, answer.speedup > 1, answer.measured
-    ('locality', True, False)
+    >>> answer.mapping.page_policy in ("locality", "mix"), answer.speedup > 1, answer.measured
+    (True, True, False)
     >>> numapredict.predict("./no-such-program", machine="sandybridge-4x8")
     Traceback (most recent call last):
         ...
@@ -43,44 +47,8 @@ def predict(  # noqa: PLR0913 - by name, as options are
         machine=None if machine is None else os.fspath(machine),
         model=None if model is None else os.fspath(model),
         budget_s=cpu_seconds,
-        verified=verify,
         strict=strict,
-        thesis=method == "thesis",
-    )
-    with called(progress=progress):
-        return Answer(ask(question))
-
-
-def search(  # noqa: PLR0913
-    command: Command,
-    *,
-    machine: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    expected_runs: int | None = None,
-    cut: bool = True,
-    fresh: bool = False,
-    strict: bool = False,
-    cpu_seconds: float = 100.0,
-    progress: bool = False,
-) -> Answer:
-    """Return the best of ``runs`` runs (default 4), each under the mapping that should add most to those before.
-
-    The first run is the program as it is now. ``expected_runs`` is how often the program will run: the search then goes
-    on while a run should save more than it costs. ``cut`` ends a run that has taken as long as the best; ``fresh``
-    discards the runs that earlier searches kept. The others are those of ``predict``. Raises NumapredictError.
-
-    >>> import numapredict
-    >>> answer = numapredict.search("./heat", machine="sandybridge-4x8", runs=3)
-    >>> len(answer.to_dict()["runs"])
-    3
-    """
-    question = Question(
-        words_of(command),
-        machine=None if machine is None else os.fspath(machine),
-        budget_s=cpu_seconds,
-        strict=strict,
-        searched=True,
-        search=search_options(runs, expected_runs, cut=cut, fresh=fresh),
+        search=search_options(runs, expected_runs, cut=cut, fresh=fresh, method=method),
     )
     with called(progress=progress):
         return Answer(ask(question))

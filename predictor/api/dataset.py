@@ -67,11 +67,11 @@ class Dataset:
 
     @property
     def probes(self) -> tuple[AnyMapping, AnyMapping]:
-        """Return the default, and the mapping that is most useful to try in addition: what models choose first."""
-        from numapredict.predictor.learning.probe_search import search_probes
+        """Return the default, and the mapping that is most useful to try in addition: a search's first two runs."""
+        from numapredict.predictor.learning.train import second_probe
 
-        pair = search_probes(self._seen, self._seen.column(self.default), ())
-        return self._seen.mappings[pair.first], self._seen.mappings[pair.second]
+        column = self._seen.column(self.default)
+        return self._seen.mappings[column], self._seen.mappings[second_probe(self._seen, column)]
 
     def frame(self) -> "pd.DataFrame":
         """Return the measurements as a tidy frame, a row a repetition.
@@ -99,22 +99,16 @@ class Dataset:
         gains = np.exp2(gains_of(seen.time_s, seen.column(self.default)))
         return pd.DataFrame(gains, index=list(seen.names), columns=[mapping.label for mapping in seen.mappings])
 
-    def readings(self, first: AnyMapping | str | None = None, second: AnyMapping | str | None = None) -> "pd.DataFrame":
-        """Return what two probe runs read of each program, the features of ``GainRegressor``: a row a program.
+    def readings(self, *runs: AnyMapping | str) -> "pd.DataFrame":
+        """Return what runs under these mappings tell of each program, the features of ``GainRegressor``.
 
-        ``time_ratio`` is log2 of the first probe's time over the second's; ``first`` and ``second`` are log2 of the
-        local memory bandwidth in GB/s, without counters the share of local accesses, and missing without either. The
-        probes are mappings of this dataset, those of ``probes`` if not given. Raises InsufficientDataError for others.
+        The log2 gains over the default, a column a run, by their labels; the runs are those of ``probes`` if none are
+        named. Raises InsufficientDataError for mappings that are not of this dataset.
         """
-        import pandas as pd
+        import numpy as np
 
-        from numapredict.predictor.learning.probe_search import readings_at
-
-        seen = self._seen
-        pair = [seen.column(_named(given or own)) for given, own in zip((first, second), self.probes, strict=True)]
-        _, readings, _ = readings_at(seen, (pair[0], pair[1]))
-        names = ["time_ratio", "first", "second"][: readings.shape[1]]
-        return pd.DataFrame(readings, index=list(seen.names), columns=names)
+        columns = [self._seen.column(_named(run)) for run in runs or self.probes]
+        return self.gains().iloc[:, columns].apply(np.log2)
 
     @property
     def groups(self) -> tuple[str, ...]:

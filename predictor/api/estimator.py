@@ -1,4 +1,4 @@
-"""The product's regression of gains on readings, as an estimator of scikit-learn."""
+"""The belief of a search about all mappings after some runs, as an estimator of scikit-learn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,30 +8,20 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from numapredict.predictor.learning.gain_model import (
-    RISK_WEIGHT,
-    Array,
-    held_out_deviations,
-    held_out_gains,
-    regress,
-    risk_adjusted_gain,
-)
-from numapredict.predictor.searching.known_gains import group_weights
+from numapredict.predictor.searching.known_gains import Array, group_weights
+from numapredict.predictor.searching.next_run import DEVIATION, weights_at
 
 
 class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: ignore[misc] # it ships no types
-    """Predict a program's gain under every mapping from what two probe runs read of it, and choose the best mapping.
+    """Predict a program's gain under every mapping from its gains in a few runs, and choose a mapping.
 
-    The ridge regression by which ``predict`` chooses, for any table of readings, such as ``Dataset.readings``. Groups
-    of programs weigh the same, and the error of each mapping is measured on programs held out by group. The gain that
-    a probe has measured is predicted here like the rest; ``predict`` takes it as measured.
+    The engine by which ``predict`` chooses runs: a known program counts the more the closer its gains in these runs
+    are to the new program's, and none is ever ruled out. Groups of programs weigh the same. ``deviation`` is that, in
+    log2, by which the gains of programs that react alike differ.
 
-    ``default`` is the mapping that gains are over, by its name or column; None finds it as the only output whose gains
-    are all 0. ``risk_weight`` is the part of its deviation by which ``choose`` discounts a gain.
-
-    After ``fit``: ``mappings_``, the outputs' names, or numbers where they have none; ``default_``, the default's
-    column or None; ``centre_``, ``scale_`` float64[readings]; ``gain_``, ``deviation_`` float64[mappings] in log2;
-    ``slopes_`` float64[readings, mappings], of standardised readings.
+    After ``fit``: ``mappings_``, the outputs' names, or numbers where they have none; ``runs_``, the columns of the
+    outputs that the features are, None where they are no outputs; ``readings_`` float64[programs, runs], ``gains_``
+    float64[programs, mappings] and ``weights_`` float64[programs], what is known.
 
     >>> import numapredict, numpy as np
     >>> dataset = numapredict.Dataset.load("broadwell-2x10")
@@ -43,15 +33,20 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
     True
     """
 
-    def __init__(self, *, default: str | int | None = None, risk_weight: float = RISK_WEIGHT) -> None:
-        self.default = default
-        self.risk_weight = risk_weight
+    def __init__(self, *, deviation: float = DEVIATION) -> None:
+        self.deviation = deviation
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+        """Return what scikit-learn may expect: a belief in which no program is ruled out fits no training data well."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
 
     def fit(self, X: Any, y: Any, groups: Sequence[object] | None = None) -> "GainRegressor":  # noqa: ANN401
-        """Learn from readings [programs, readings] and gains [programs, mappings], or [programs] for one mapping.
+        """Learn from gains in runs [programs, runs] and under all mappings [programs, mappings], or [programs] for one.
 
         ``groups`` has what each program is held out with; without it each is alone. Gains are log2 over the default.
-        Raises ValueError for anything else than finite numbers, and for an unknown default.
+        Raises ValueError for anything else than finite numbers.
         """
         names = [str(name) for name in y.columns] if hasattr(y, "columns") else None
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
@@ -59,29 +54,42 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
         kept = [str(group) for group in (range(len(X)) if groups is None else groups)]
         check_consistent_length(X, kept)
         self.mappings_: npt.NDArray[Any] = np.arange(gains.shape[1]) if names is None else np.array(names, dtype=object)
-        self.default_ = self._column(gains)
-        self.centre_, self.scale_, self.gain_, self.slopes_ = regress(X, gains, group_weights(kept))
-        self.deviation_ = held_out_deviations(held_out_gains(X, gains, kept), gains, kept, X.shape[1])
+        self.readings_, self.gains_, self.weights_ = X, gains, group_weights(kept)
+        same = [np.flatnonzero((gains == run[:, None]).all(axis=0)) for run in X.T]
+        self.runs_ = [int(columns[0]) for columns in same] if all(map(len, same)) else None
         self._single = np.ndim(y) == 1
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: ANN401
-        """Return the predicted gains float64[programs, mappings], or [programs] if ``y`` was so."""
-        gains = self._gains(X)
+        """Return the expected gains float64[programs, mappings], or [programs] if ``y`` was so.
+
+        The gains of the runs themselves are predicted like the rest.
+        """
+        gains = self._gains(X)[1]
         return gains[:, 0] if self._single else gains
 
     def choose(self, X: Any) -> npt.NDArray[np.intp]:  # noqa: ANN401
-        """Return the column of each program's best mapping, int[programs]: the default's unless one clearly gains.
+        """Return the column of each program's best mapping, int[programs]: the best of its runs.
 
-        Raises ValueError if the default is not known.
+        Raises ValueError if the features are not gains under mappings of the outputs.
         """
-        gains = self._gains(X)
-        if self.default_ is None:
-            raise ValueError(
-                "no output has gains of 0 alone, as the default has: name it by GainRegressor(default=...)"
-            )
-        known = risk_adjusted_gain(gains, self.deviation_, self.risk_weight, self.default_)
-        found: npt.NDArray[np.intp] = np.argmax(known, axis=1)
+        readings, _ = self._gains(X)
+        found: npt.NDArray[np.intp] = np.array(self._runs())[readings.argmax(axis=1)]
+        return found
+
+    def following(self, X: Any) -> npt.NDArray[np.intp]:  # noqa: ANN401
+        """Return the column of the mapping that each program should run next, int[programs]: what should add most.
+
+        Raises ValueError if the features are not gains under mappings of the outputs, or if all mappings have run.
+        """
+        readings, _ = self._gains(X)
+        runs = self._runs()
+        if len(set(runs)) == self.gains_.shape[1]:
+            raise ValueError("all mappings have run")
+        added = np.maximum(self.gains_ - self.gains_[:, runs].max(axis=1, keepdims=True), 0.0)
+        expected = self._weights(readings) @ added
+        expected[:, runs] = -1.0
+        found: npt.NDArray[np.intp] = expected.argmax(axis=1)
         return found
 
     def best(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401
@@ -89,20 +97,16 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
         found: npt.NDArray[Any] = self.mappings_[self.choose(X)]
         return found
 
-    def _gains(self, X: Any) -> Array:  # noqa: ANN401
+    def _gains(self, X: Any) -> tuple[Array, Array]:  # noqa: ANN401
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        gains: Array = self.gain_ + (X - self.centre_) / self.scale_ @ self.slopes_
-        return gains
+        readings: Array = validate_data(self, X, reset=False, dtype=np.float64)
+        return readings, self._weights(readings) @ self.gains_
 
-    def _column(self, gains: Array) -> int | None:
-        """Return the default's column, or None if it is not known."""
-        if self.default is None:
-            zeros = np.flatnonzero((gains == 0).all(axis=0))
-            return int(zeros[0]) if len(zeros) == 1 else None
-        columns = list(self.mappings_)
-        if self.default not in columns:
-            raise ValueError(
-                f"default {self.default!r} is not one of the outputs: {', '.join(map(str, columns[:3]))}, ..."
-            )
-        return columns.index(self.default)
+    def _weights(self, readings: Array) -> Array:
+        squared = ((readings[:, None, :] - self.readings_[None, :, :]) ** 2).sum(axis=2)
+        return weights_at(self.weights_, squared, self.deviation)
+
+    def _runs(self) -> list[int]:
+        if self.runs_ is None:
+            raise ValueError("the features are not gains under some of the mappings: fit with Dataset.readings")
+        return self.runs_

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numapredict.collect.limits import Limits
     from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Printed
+    from numapredict.predictor.advising.search_options import Method
     from numapredict.predictor.learning.learning import Wishes
 
 MACHINE = click.option(
@@ -39,11 +40,11 @@ MACHINE = click.option(
 )
 METHOD = click.option(
     "--method",
-    type=click.Choice(["gains", "thesis"]),
-    default="gains",
+    type=click.Choice(["search", "thesis"]),
+    default="search",
     show_default=True,
-    help="How a mapping is chosen from two probes: by predicted gains, or as in the thesis by the best mapping of the "
-    "nearest cluster's centroid.",
+    help="How a mapping is chosen: by runs, each chosen by the results so far, or as in the thesis by the cluster to "
+    "which two probe runs assign the program.",
 )
 
 log = logging.getLogger(__name__)
@@ -55,10 +56,9 @@ log = logging.getLogger(__name__)
     answers=[
         "numapredict.predictor.advising.advice:Advice",
         "numapredict.predictor.advising.unknown:Unknown",
-        "numapredict.predictor.advising.searched:Searched",
     ],
     examples={
-        "numapredict predict --verify ./app": "Advise, then run the default and the advised mapping in turn.",
+        "numapredict predict --runs 2 ./app": "The quick answer: run it as it is and under one mapping.",
         "numapredict predict --runs 6 ./app": "Run it as it is and under 5 mappings, and advise the fastest.",
         "numapredict predict --for 100 ./app": "Make runs as long as they should pay if it will run 100 times.",
         "numapredict predict --threads 8 --only numactl ./app": "Advise what numactl can do for 8 threads.",
@@ -81,42 +81,29 @@ log = logging.getLogger(__name__)
     metavar="SECONDS",
     default=100,
     show_default=True,
-    help="Modelled machines: limit of CPU time for both probes together, or for the first 4 runs of a search. Time "
-    "before the first parallel region does not count.",
+    help="Modelled machines: limit of CPU time for the first 4 runs together. Time before the first parallel region "
+    "does not count.",
 )
-@click.option(
-    "--verify",
-    "verified",
-    is_flag=True,
-    help="Alternate runs of the default and the advised mapping; recommend a change only if it measures faster. A "
-    "search always does.",
-)
+@click.option("--verify", is_flag=True, hidden=True, expose_value=False, help="Every answer is verified.")
 @METHOD
-@click.option(
-    "--search",
-    "searching",
-    is_flag=True,
-    help="Run a few mappings, each chosen by the results so far, and advise the fastest. The default where there is no "
-    "model.",
-)
+@click.option("--search", is_flag=True, hidden=True, expose_value=False, help="Every answer is searched.")
 @click.option(
     "--runs",
     type=click.IntRange(2),
     metavar="N",
-    help="Search with at most N runs, the first without any mapping (default: 4).",
+    help="Make at most N runs, the first without any mapping (default: 4). On a described machine, at most N numbers "
+    "of threads are traced.",
 )
 @click.option(
     "--for",
     "expected_runs",
     type=click.IntRange(1),
     metavar="RUNS",
-    help="Search as long as it should pay if the program will run this often: each run must be expected to save "
+    help="Make runs as long as they should pay if the program will run this often: each must be expected to save "
     "more than it costs. At most --runs, or 16. Without --for, it must be expected to speed up the best by 0.35%.",
 )
-@click.option(
-    "--no-cut", is_flag=True, help="With --search: let every run finish, also one that is slower than the best so far."
-)
-@click.option("--fresh", is_flag=True, help="With --search: discard the results of earlier searches on this computer.")
+@click.option("--no-cut", is_flag=True, help="Let every run finish, also one that is slower than the best so far.")
+@click.option("--fresh", is_flag=True, help="Discard the runs that earlier commands made on this computer.")
 @limit_options
 @STRICT
 @click.option(
@@ -131,9 +118,7 @@ def predict(
     machine: str | None,
     wanted: str | None,
     budget_s: float,
-    verified: bool,
-    method: str,
-    searching: bool,
+    method: "Method",
     runs: int | None,
     expected_runs: int | None,
     no_cut: bool,
@@ -146,30 +131,23 @@ def predict(
     command: tuple[str, ...],
 ) -> None:
     """Advise where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
-    from numapredict.collect.limits import Limits
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
-    from numapredict.predictor.advising.brief_text import advice_in_brief, searched_in_brief
-    from numapredict.predictor.advising.search import search_options
-    from numapredict.predictor.advising.searched import Searched
-    from numapredict.predictor.advising.searched_text import searched_in_words
+    from numapredict.predictor.advising.brief_text import advice_in_brief
+    from numapredict.predictor.advising.search_options import search_options
     from numapredict.predictor.advising.session import Question, ask
     from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    searched = searching or runs is not None or expected_runs is not None or limits != Limits()
     advice = ask(
         Question(
             command,
             machine=machine,
             model=wanted,
             budget_s=budget_s,
-            verified=verified,
             strict=strict,
-            searched=searched,
-            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh, limits=limits),
-            thesis=method == "thesis",
+            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh, limits=limits, method=method),
         )
     )
     if isinstance(advice, Unknown):
@@ -181,13 +159,10 @@ def predict(
         from numapredict.predictor.advising.emitted_command import command_for_advice
 
         click.echo(command_for_advice(tool, advice, program_of(command)), color=True)  # to the letter
-    elif isinstance(advice, Searched):
-        others = [] if advice.alternative is None else [advice.alternative.command]
-        words = searched_in_words if explain else searched_in_brief
-        print_answer(advice, as_json, words, (advice.command, *others))
     else:
+        others = [] if advice.alternative is None else [advice.alternative.command]
         in_words = advice_in_words if explain else advice_in_brief
-        print_answer(advice, as_json, in_words, (advice.command, advice.alternative.command))
+        print_answer(advice, as_json, in_words, (advice.command, *others))
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""How much of the gain is left when a model is learned from a part of all runs, on programs held out."""
+"""How much of the gain searches capture that know a part of all runs, on programs held out."""
 
 from collections.abc import Generator, Sequence
 
@@ -12,11 +12,12 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.processes import in_processes
+from numapredict.predictor.evaluation.search_curve import ANSWERED, searched
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import Split, pilot_groups, pivot_columns, split_budget
-from numapredict.predictor.learning.probe_search import advised_columns
 from numapredict.predictor.learning.train import default_of
+from numapredict.predictor.searching.known_gains import known_gains
 
 SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 LEAST_GROUPS = 3
@@ -40,7 +41,7 @@ class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BudgetCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """One dataset's curve; ``full`` is the gain captured by a model of all runs."""
+    """One dataset's curve; ``full`` is the gain captured by searches that know all runs."""
 
     machine: str
     modelled: bool
@@ -146,9 +147,8 @@ def _split(observations: Observations, held_out: str, share: float) -> Split | N
 
 
 def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:
-    """Return the sum of the held-out programs' log2 gains under what a model of these columns advises."""
+    """Return the sum of the held-out programs' log2 gains after searches that know these columns of the others."""
     kept = np.sort(columns)
-    asked = test.columns(kept)
-    at = int(np.flatnonzero(kept == default)[0])
-    chosen = advised_columns(train.columns(kept), asked, at)
-    return float(gains_of(asked.time_s, at)[np.arange(len(chosen)), chosen].sum())
+    known, asked, at = train.columns(kept), test.columns(kept), int(np.flatnonzero(kept == default)[0])
+    knowledge = known_gains(gains_of(known.time_s, at), known.groups)
+    return float(searched(asked, at, lambda _group: knowledge).gain[:, ANSWERED - 1].sum())

@@ -1,8 +1,7 @@
 """Measures how good predictions are for programs outside the training data.
 
-Every group of programs is held out in turn. The whole training (clusters, probes, features, scales, and every choice
-among them) uses only the others, and the held-out programs are then predicted from their probe runs exactly as a
-user's program would be. Simpler ways of choosing are evaluated in the same folds.
+Every group of programs is held out in turn. A search for its programs knows only the others, and so do clusters,
+probes, and the simpler ways of choosing that are evaluated in the same folds.
 """
 
 import warnings
@@ -23,12 +22,11 @@ from numapredict.predictor.evaluation.calibration import Calibration, calibratio
 from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
 from numapredict.predictor.evaluation.processes import in_processes
 from numapredict.predictor.evaluation.search_curve import (
+    ANSWERED,
     AfterRuns,
-    Forecasts,
     Sources,
     Trials,
     after_runs,
-    all_forecasts,
     forecasts,
     in_order,
     knowledge,
@@ -41,11 +39,10 @@ from numapredict.predictor.evaluation.search_curve import (
     space_of,
 )
 from numapredict.predictor.evaluation.strategy import Strategy
-from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.evaluation.transfer import Transfer
 from numapredict.predictor.learning.features import gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.scores import Score, score_of
+from numapredict.predictor.learning.scores import Score, gain_captured, score_of
 from numapredict.predictor.learning.train import default_of
 
 
@@ -55,7 +52,7 @@ class Evaluation(Score, frozen=True, kw_only=True):
     ``outliers`` were left out of its times; ``similar`` programs (in files ``sisters``) may be one code base and
     yet are in no group. ``by_runs``: what a search gives after more and more runs, ``by_runs_of`` the same of other
     ways to choose them; two of these are advised, not the best that ran: the fixed mapping, instead of a run of the
-    default, and the thesis's recipe, after its two probes. ``forecasts`` are of the search's runs.
+    default, and the thesis's recipe, after its two probes. ``calibration`` is of the search's further runs.
     ``without_machine``: it knew only other machines.
     """
 
@@ -74,7 +71,6 @@ class Evaluation(Score, frozen=True, kw_only=True):
     similar: tuple[Pair, ...] = msgspec.field(name="sisters", default=())
     by_runs: tuple[AfterRuns, ...] = ()
     by_runs_of: dict[str, tuple[AfterRuns, ...]] = msgspec.field(default_factory=dict)
-    forecasts: Forecasts | None = None
     without_machine: bool = False
 
 
@@ -82,7 +78,7 @@ class Evaluations(Score, frozen=True, kw_only=True):
     """The score over the programs of all ``datasets`` together, with the baselines that every dataset has.
 
     ``across`` holds the scores of models on other machines of the same shape, if there are any. ``by_runs_of`` has the
-    ways to choose runs that every dataset has, without intervals, and ``forecasts`` are counted over all.
+    ways to choose runs that every dataset has, without intervals.
     """
 
     baselines: dict[str, Score]
@@ -91,7 +87,6 @@ class Evaluations(Score, frozen=True, kw_only=True):
     across: tuple[Transfer, ...] = ()
     by_runs: tuple[AfterRuns, ...] = ()
     by_runs_of: dict[str, tuple[AfterRuns, ...]] = msgspec.field(default_factory=dict)
-    forecasts: Forecasts | None = None
 
 
 def _kept(one: Callable[..., Fold], *given: object) -> Fold:
@@ -123,22 +118,20 @@ def evaluate_held_out(
             f"dataset of {dataset.machine} has {len(names)} group of programs: holding one out needs at least two"
         )
     one = (memory or joblib.Memory(None)).cache(evaluate_group)
-    recipe = measured_probes(observations, dataset.topology)
-    calls = (joblib.delayed(_kept)(one, observations, dataset_frame(dataset), options, recipe, name) for name in names)
+    calls = (joblib.delayed(_kept)(one, observations, dataset_frame(dataset), mapping, name) for name in names)
     running: Generator[Fold, None, None] = in_processes(calls, jobs)
     folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
-    by_program = {held.program: held for fold in folds for held in fold.held}
-    programs = tuple(by_program[name] for name in observations.names)
-    chosen = baselines_of(observations, default, dataset.topology)
+    possible, chosen = gains_of(observations.time_s, default), baselines_of(observations, default, dataset.topology)
+    best, every = possible.max(axis=1), np.arange(len(observations.names))
     for ml_baseline in folds[0].ml_baselines:
         gain = {name: value for fold in folds for name, value in fold.ml_baselines[ml_baseline].items()}
         chosen[ml_baseline] = np.array([gain[name] for name in observations.names])
-    possible = gains_of(observations.time_s, default)
-    best = possible.max(axis=1)
-    gains = np.log2([held.speedup for held in programs])
+    clustered = [{name: one for fold in folds for name, one in fold.clustered.items()}[n] for n in observations.names]
+    chosen[Strategy.THESIS] = possible[every, [one.column for one in clustered]]
     sources = sources or Sources()
     knows = knowledge(observations, default, space_of(dataset, observations), sources)
     trials = searched(observations, default, knows)
+    forecast = forecasts(observations, default, knows, trials)
     own = own_knowledge(observations, default)
     forest_runs = {name: columns for fold in folds for name, columns in fold.forest_runs.items()}
     compared = {
@@ -148,12 +141,15 @@ def evaluate_held_out(
         Strategy.RANDOM_SEARCH: random_search(observations, default),
     }
     by_runs_of = {str(name): after_runs(each, best, observations.groups) for name, each in compared.items()}
-    advised = {Strategy.FIXED: (1, 2 ** -chosen[Strategy.FIXED])}
-    if recipe is not None:
-        advised[Strategy.THESIS] = (2, (2 ** -possible[:, list(recipe)]).sum(axis=1))
-    for name, (runs, cost) in advised.items():
+    probed = np.array([(2 ** -possible[row, list(one.probes)]).sum() for row, one in enumerate(clustered)])
+    for name, (runs, cost) in {Strategy.FIXED: (1, 2 ** -chosen[Strategy.FIXED]), Strategy.THESIS: (2, probed)}.items():
         point = Trials(np.tile(chosen[name][:, None], runs), np.tile(cost[:, None], runs))
         by_runs_of[name] = after_runs(point, best, observations.groups, (runs,))
+    columns = [one.column for one in clustered]
+    if options.method == "search":
+        chosen[Strategy.QUICK] = trials.gain[:, 1]
+        columns = [made[int(possible[row, list(made[:ANSWERED])].argmax())] for row, made in enumerate(trials.columns)]
+    gains = possible[every, columns]
     return Evaluation(
         **msgspec.structs.asdict(score_of(gains, best, observations.groups)),
         machine=dataset.machine,
@@ -163,21 +159,29 @@ def evaluate_held_out(
         groups=len(names),
         options=options,
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
-        calibration=calibration_of(programs),
+        calibration=calibration_of([each for program in forecast for each in program]),
         held_out=tuple(
-            msgspec.structs.replace(
-                held,
+            HeldOut(
+                program=observations.names[row],
+                group=observations.groups[row],
+                mapping=observations.mappings[columns[row]],
+                speedup=float(2 ** gains[row]),
+                oracle_mapping=observations.mappings[int(possible[row].argmax())],
+                oracle_speedup=float(2 ** best[row]),
+                regret=float(2 ** (best[row] - gains[row]) - 1),
+                gain_captured=gain_captured(float(2 ** gains[row]), float(2 ** best[row])),
+                cluster=clustered[row].centroid,
                 baselines={name: float(2 ** gained[row]) for name, gained in chosen.items()},
                 after_runs=tuple(map(float, 2 ** trials.gain[row])),
                 cost_after_runs=tuple(map(float, trials.cost[row])),
+                forecasts=forecast[row],
             )
-            for row, held in enumerate(programs)
+            for row in every
         ),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_mappings,
         by_runs=after_runs(trials, best, observations.groups),
         by_runs_of=by_runs_of,
-        forecasts=forecasts(observations, default, knows, trials),
         without_machine=sources.without_machine,
     )
 
@@ -191,11 +195,10 @@ def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = (
     common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
     ways = [name for name in evaluations[0].by_runs_of if all(name in e.by_runs_of for e in evaluations)]
     score = score_of(np.log2([each.speedup for each in held]), best, groups)
-    forecast = [each.forecasts for each in evaluations if each.forecasts is not None]
     return Evaluations(
         **msgspec.structs.asdict(score),
         baselines={name: score_of(np.log2([each.baselines[name] for each in held]), best, groups) for name in common},
-        calibration=calibration_of(held),
+        calibration=calibration_of([each for program in held for each in program.forecasts]),
         datasets=tuple(evaluations),
         across=across,
         by_runs=after_runs(trials, best, groups) if trials.gain.size else (),
@@ -203,5 +206,4 @@ def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = (
             name: over_all([(e.programs, e.by_runs_of[name]) for e in evaluations], score.oracle_speedup.geometric)
             for name in ways
         },
-        forecasts=all_forecasts(forecast) if len(forecast) == len(evaluations) else None,
     )

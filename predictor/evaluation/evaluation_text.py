@@ -22,7 +22,7 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
                 [
                     *(head, "", *_scores(evaluations, evaluations.baselines), ""),
                     *_curves({"search": evaluations.by_runs, **evaluations.by_runs_of}, "as above"),
-                    *(*_held(evaluations), "", _sure(evaluations.calibration)),
+                    _sure(evaluations.calibration),
                 ]
             )
         )
@@ -67,19 +67,8 @@ def _one(evaluation: Evaluation) -> str:
     knowing = "other machines' programs alone" if evaluation.without_machine else "the programs not held out"
     curves = {"search": evaluation.by_runs, **evaluation.by_runs_of}
     scores = _scores(evaluation, evaluation.baselines)
-    parts = (lines + left_out, scores, _curves(curves, knowing) + _held(evaluation), [_sure(evaluation.calibration)])
+    parts = (lines + left_out, scores, [*_curves(curves, knowing), _sure(evaluation.calibration)])
     return "\n\n".join("\n".join(part) for part in parts)
-
-
-def _held(evaluation: Evaluation | Evaluations) -> list[str]:
-    """Return how far the search's further runs came out as expected."""
-    if (found := evaluation.forecasts) is None:
-        return []
-    return [
-        f"of the search's {counted(found.runs, 'further run')}, {found.within} came out within the interval that "
-        f"should hold {0.9 * found.runs:.1f}; {found.faster} beat the best so far, where {found.stated:.1f} were "
-        "expected to"
-    ]
 
 
 def _curves(curves: Mapping[str, tuple[AfterRuns, ...]], knowing: str) -> list[str]:
@@ -102,7 +91,8 @@ def _curves(curves: Mapping[str, tuple[AfterRuns, ...]], knowing: str) -> list[s
 
 
 def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
-    return _table({Strategy.TWO_PROBES: ours, **baselines})
+    name = Strategy.OURS if Strategy.QUICK in baselines else "the thesis's method"
+    return _table({name: ours, **baselines})
 
 
 def _table(scores: Mapping[str, Score]) -> list[str]:
@@ -121,17 +111,12 @@ def _table(scores: Mapping[str, Score]) -> list[str]:
     return lines
 
 
-def _sure(calibration: Calibration) -> str:
-    left = calibration.programs + calibration.tried
-    if not left:
-        return "the default was kept for every program"
-    advised = f"{counted(left, 'program')} {'was' if left == 1 else 'were'} advised to leave the default"
-    if not calibration.programs:
-        return f"{advised}, for mappings that had been probes"
+def _sure(found: Calibration) -> str:
+    """Return how far the search's further runs came out as expected."""
     return (
-        f"{advised}, {calibration.tried} of them for a mapping that had been a probe; of the other "
-        f"{calibration.programs} {calibration.faster} became faster, where {calibration.stated:.1f} were expected to, "
-        f"and {calibration.within} came out within the interval that should hold {0.9 * calibration.programs:.1f}"
+        f"of the search's {counted(found.runs, 'further run')}, {found.within} came out within the interval that "
+        f"should hold {0.9 * found.runs:.1f}; {found.faster} beat the best so far, where {found.stated:.1f} were "
+        "expected to"
     )
 
 

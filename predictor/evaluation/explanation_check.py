@@ -12,29 +12,18 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.native.errors import InsufficientDataError, NoModelError
+from numapredict.predictor.advising.assignment import ProbeReading, reading_of
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
-from numapredict.predictor.advising.explanation import close_to
-from numapredict.predictor.advising.predict import ProbeReading, ranked_by, reading_of
 from numapredict.predictor.advising.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
 from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, GroundTruth
 from numapredict.predictor.learning.datasets import open_datasets
-from numapredict.predictor.learning.features import Observations, gains_of, observe
-from numapredict.predictor.learning.gain_model import (
-    RISK_WEIGHT,
-    Array,
-    PredictedGains,
-    deviations,
-    held_out_gains,
-    readings_of,
-    with_what_is_known,
-)
+from numapredict.predictor.learning.features import Array, Observations, observe
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model
 from numapredict.predictor.learning.options import Reads
-from numapredict.predictor.learning.probe_search import noise_at
 
 BUSY = 1.5
 """Half the threads take less than this times as long where bandwidth binds a program."""
@@ -49,7 +38,6 @@ CLAIMS = {
     "all nodes' bandwidth": f"half the threads take less than {BUSY} times as long",
     "not memory": "page policies differ by less than 10%",
     "parallel first touch": "the variant so initialised gains 10%, and half of what the other probe does",
-    "nearly as good": "within 10% of the advised mapping's time",
 }
 """What each rule claims about a program beyond its two probes."""
 
@@ -102,7 +90,8 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
     for program in programs:
         row = observations.names.index(program)
         ground_truth = GroundTruth(observations, row, model.default)
-        readings = [reading_of(runs[program, probe.mapping], observations.clock) for probe in model.probes]
+        found = (reading_of(runs[program, probe.mapping], observations.clock) for probe in model.probes)
+        readings = [each for each in found if each is not None]
         shares = [ProbeReading(each.mapping, each.time_s, local_share=each.local_share) for each in readings]
         for cases, evidence in (
             (full, evidence_of(readings, model.default, reached[row], controllers_GBps)),
@@ -113,7 +102,6 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
                 for rule, right in _claims(evidence, ground_truth).items():
                     if right is not None:
                         cases[rule].append(Case(program, rule in rules, right))
-    full["nearly as good"] = _judged_closeness(observations, model)
     return (
         *(_score(dataset.machine, "bandwidth", rule, found) for rule, found in full.items()),
         *(_score(dataset.machine, "share", rule, found) for rule, found in bare.items()),
@@ -166,41 +154,6 @@ def _claims(evidence: Evidence, ground_truth: GroundTruth) -> dict[str, bool | N
         "not memory": ground_truth.range_of_pages < FASTER,
         "parallel first touch": None if gained is None else gained >= max(FASTER, math.sqrt(evidence.speedup or 1.0)),
     }
-
-
-def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
-    """Return for every mapping with the advised number of threads whether it is called nearly as good, and is.
-
-    Each program's group is held out.
-    """
-    default = observations.column(model.default)
-    probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
-    local = observations.local_bandwidth_GBps
-    if model.gain_model is None or local is None or model.gain_model.extra_reading != "bandwidth":
-        return []
-    times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
-    readings = readings_of(times, local[:, probes], np.array(model.gain_model.floors_GBps))
-    expected = held_out_gains(readings, gains, observations.groups)
-    spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
-    noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
-    gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
-    threads = np.array([each.threads if isinstance(each, Mapping) else 0 for each in observations.mappings])
-    found = []
-    for row, program in enumerate(observations.names):
-        ranked = ranked_by(
-            observations.mappings,
-            PredictedGains(gain[row], deviation[row]),
-            RISK_WEIGHT,
-            default,
-        )
-        advised = observations.column(ranked[0].mapping)
-        close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}
-        allowed = float(observations.time_s[row, advised]) * FASTER
-        for column in np.flatnonzero(threads == threads[advised]):
-            if column != advised:
-                right = bool(observations.time_s[row, column] <= allowed)
-                found.append(Case(program, observations.mappings[column] in close, right))
-    return found
 
 
 def _reached_without(observations: Observations, mapping: AnyMapping) -> Sequence[float | None]:

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.features import Array, Observations, gains_of
-from numapredict.predictor.learning.probe_search import readings_at
+from numapredict.predictor.learning.probes import readings_at
 
 Choice = npt.NDArray[np.int64]
 
@@ -38,8 +38,8 @@ def ml_baseline_orders(
 
     ``probes`` and ``default`` are columns.
     """
-    _, known, floors = readings_at(train, probes)
-    _, asked, _ = readings_at(test, probes, floors)
+    known, floors = readings_at(train, probes)
+    asked, _ = readings_at(test, probes, floors)
     gains = gains_of(train.time_s, default)
     found = {}
     for name, learner in LEARNERS.items():

@@ -12,6 +12,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.scores import Array, gain_captured, score_of
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
@@ -22,6 +23,9 @@ from numapredict.predictor.searching.next_run import NextRun, next_run
 
 RUNS = (2, 3, 4, 6, 8)
 """After how many runs a search is judged; the first is of the default."""
+
+ANSWERED = 4
+"""After so many runs a search answers, if nothing else is said."""
 
 NEIGHBOURS = 3
 """How many programs choose the next run in ``neighbours_run``."""
@@ -63,19 +67,6 @@ class Trials:
     gain: Array
     cost: Array
     columns: tuple[tuple[int, ...], ...] = ()
-
-
-class Forecasts(msgspec.Struct, frozen=True, kw_only=True):
-    """How the further runs of a search came out, against what was expected of each before it ran.
-
-    ``within`` of them had a speedup over the best so far inside the 90% interval; ``faster`` beat it, where ``stated``
-    were expected to (the sum of their chances).
-    """
-
-    runs: int
-    within: int
-    faster: int
-    stated: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,19 +198,17 @@ def in_order(gains: Array, runs: Sequence[Sequence[int]]) -> Trials:
 
 def forecasts(
     observations: Observations, default: int, knows: Knows, trials: Trials, after: Sequence[int] = range(1, RUNS[-1])
-) -> Forecasts:
-    """Return how the further runs of a search came out, against what was expected of each ``after`` so many runs."""
-    gains, within, faster, stated, runs = gains_of(observations.time_s, default), 0, 0, 0.0, 0
+) -> list[tuple[Forecast, ...]]:
+    """Return, for each program, what was expected of each run of a search ``after`` so many runs, and what it gave."""
+    gains, found = gains_of(observations.time_s, default), []
     for row, (group, columns) in enumerate(zip(observations.groups, trials.columns, strict=True)):
-        known, gained = knows(group), gains[row, list(columns)]
-        for made in (each for each in after if each < len(columns)):
+        known, gained, each = knows(group), gains[row, list(columns)], []
+        for made in (number for number in after if number < len(columns)):
             expected = expected_run(known, columns[:made], gained[:made].tolist(), (), columns[made])
-            added = gained[made] - gained[:made].max()
-            within += bool(expected.low <= added <= expected.high)
-            faster += bool(added > 0)
-            stated += expected.chance
-            runs += 1
-    return Forecasts(runs=runs, within=within, faster=faster, stated=stated)
+            speed = (2**expected.median, 2**expected.low, 2**expected.high)
+            each.append(Forecast(*speed, expected.chance, float(2 ** (gained[made] - gained[:made].max()))))
+        found.append(tuple(each))
+    return found
 
 
 def random_search(observations: Observations, default: int) -> Trials:
@@ -277,16 +266,6 @@ def over_all(curves: Sequence[tuple[int, Sequence[AfterRuns]]], oracle_speedup: 
             )
         )
     return tuple(found)
-
-
-def all_forecasts(each: Sequence[Forecasts]) -> Forecasts:
-    """Return how the further runs of several datasets' searches came out, counted together."""
-    return Forecasts(
-        runs=sum(one.runs for one in each),
-        within=sum(one.within for one in each),
-        faster=sum(one.faster for one in each),
-        stated=sum(one.stated for one in each),
-    )
 
 
 def _scored(runs: int, trials: Trials, best: Array, groups: Sequence[str]) -> AfterRuns:

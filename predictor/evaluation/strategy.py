@@ -6,9 +6,8 @@ from enum import StrEnum
 class Strategy(StrEnum):
     """A way of choosing; the named subsets' oracles are not members but have the names of ``subset_oracle``."""
 
-    TWO_PROBES = "two probes"
-    SHARE = "no counters: times and local share"
-    TIMES = "no counters: times alone"
+    OURS = "search of 4 runs"
+    QUICK = "search of 2 runs"
     THESIS = "thesis recipe"
     NEIGHBOURS = "nearest neighbours"
     TREE = "decision tree"

@@ -27,13 +27,12 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, normalise_across_programs, normalise_by_default
+from numapredict.predictor.learning.train import measured_probes
 
 FeatureSet = Literal[
     "times", "local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps", "two_probes"
 ]
 FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
-CLUSTERS = 6
-"""The number that fig. 29 uses."""
 
 
 class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,14 +60,6 @@ def reference_defaults(topology: Topology) -> tuple[Mapping, ...]:
         Mapping(node, 1, "contiguous", 1, "remote"),
     )
     return tuple(space.canonical(mapping, topology) for mapping in wanted if space.fits(mapping, topology))
-
-
-def reference_probes(topology: Topology) -> tuple[Mapping, Mapping]:
-    """Return fig. 29's two probes: run time is read at the first, local bandwidth at the second."""
-    nodes, node = len(topology.cpu_nodes), len(topology.cpu_nodes[0].cores)
-    first = Mapping(topology.core_count // 2, nodes, "contiguous", nodes, "balance")
-    second = Mapping(2 * node, 2, "contiguous", 2, "locality")
-    return space.canonical(first, topology), space.canonical(second, topology)
 
 
 def feature_rows(
@@ -130,34 +121,6 @@ def sweeps_of(observations: Observations, topology: Topology) -> tuple[Sweep, ..
         if main is not None and observations.counters and (features != "two_probes" or probes):
             found.append(sweep(features, observations, observations.column(main), probes))
     return tuple(found)
-
-
-def measured_probes(observations: Observations, topology: Topology | None) -> tuple[int, int] | None:
-    """Return the columns of fig. 29's probes, or None where one was not measured or there are no counters."""
-    if topology is None or len(topology.cpu_nodes) < 2 or observations.local_bandwidth_GBps is None:
-        return None
-    first, second = reference_probes(topology)
-    if not {first, second} <= set(observations.mappings) or first == second:
-        return None
-    return observations.column(first), observations.column(second)
-
-
-def recipe_choices(
-    train: Observations, test: Observations, probes: tuple[int, int], clusters: int = CLUSTERS
-) -> npt.NDArray[np.int64]:
-    """Return the column that fig. 29's recipe, with the clusters of ``train``, chooses for each program of ``test``.
-
-    A program joins the cluster whose mean is nearest to its two readings. int64[programs].
-    """
-    known = np.column_stack([train.time_s[:, probes[0]], _counted("local_bandwidth_GBps", train)[:, probes[1]]])
-    asked = np.column_stack([test.time_s[:, probes[0]], _counted("local_bandwidth_GBps", test)[:, probes[1]]])
-    largest = np.where(known.max(axis=0) > 0, known.max(axis=0), 1.0)
-    rows = known / largest
-    labels = cut(ward_linkage(rows), clusters)
-    centres = np.array([rows[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
-    nearest = np.linalg.norm((asked / largest)[:, None] - centres[None], axis=2).argmin(axis=1)
-    chosen: npt.NDArray[np.int64] = centroid_columns(train.time_s, rows, labels)[nearest]
-    return chosen
 
 
 def _counted(features: str, observations: Observations) -> Array:

@@ -12,7 +12,6 @@ from numapredict.collect.mapping import AnyMapping, order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.noise import noise_of
 from numapredict.predictor.learning.options import Clock, Reads, Scale
 
 Array = npt.NDArray[np.float64]
@@ -33,8 +32,7 @@ class Observations:
     ``clock`` says which time ``time_s`` is: that in parallel regions, where a mapping acts, if every measurement has
     it, else that of the whole run.
     The four counters, sums over the nodes, and the share of local accesses are None when any kept run has none. The
-    ``dropped`` names were left out because of missing measurements. ``noise`` has the standard error of each time in
-    log2, NaN for too few runs; None if all are NaN. ``runs`` are the repetitions of such a cell.
+    ``dropped`` names were left out because of missing measurements.
     """
 
     programs: tuple[Program, ...]
@@ -45,8 +43,6 @@ class Observations:
     local_accesses: Array | None = None
     remote_accesses: Array | None = None
     local_share: Array | None = None
-    noise: Array | None = None
-    runs: int = 1
     clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
     dropped_mappings: tuple[AnyMapping, ...] = ()
@@ -99,9 +95,9 @@ class Observations:
     def _part(
         self, chosen: tuple[Any, Any], programs: tuple[Program, ...], mappings: tuple[AnyMapping, ...]
     ) -> "Observations":
-        matrices = {name: getattr(self, name) for name in ("time_s", *COUNTERS, "local_share", "noise")}
+        matrices = {name: getattr(self, name) for name in ("time_s", *COUNTERS, "local_share")}
         parts: dict[str, Any] = {name: None if whole is None else whole[chosen] for name, whole in matrices.items()}
-        return Observations(programs=programs, mappings=mappings, runs=self.runs, clock=self.clock, **parts)
+        return Observations(programs=programs, mappings=mappings, clock=self.clock, **parts)
 
 
 def group_of(program: Program) -> str:
@@ -121,7 +117,6 @@ def observe(dataset: Dataset, keep: AnyMapping | None = None) -> Observations:
     column_of = {mapping: column for column, mapping in enumerate(mappings)}
     time_s = np.full((len(programs), len(mappings)), np.nan)
     counted = {name: np.full_like(time_s, np.nan) for name in (*COUNTERS, "local_share")}
-    noise, runs = np.full_like(time_s, np.nan), []
     clock = clock_of(dataset)
     for measurement in dataset.measurements:
         row = row_of.get(measurement.program)
@@ -129,9 +124,6 @@ def observe(dataset: Dataset, keep: AnyMapping | None = None) -> Observations:
             continue
         column = column_of[measurement.mapping]
         time_s[row, column] = _positive_time_s(measurement, clock)
-        if (error := noise_of(measurement, clock)) is not None:
-            noise[row, column] = error
-            runs.append(len(measurement.repetitions))
         if measurement.counters is not None:
             for name in COUNTERS:
                 counted[name][row, column] = getattr(measurement.counters, name)
@@ -151,8 +143,6 @@ def observe(dataset: Dataset, keep: AnyMapping | None = None) -> Observations:
         programs=tuple(programs[row] for row in kept_rows),
         mappings=tuple(mappings[column] for column in kept_columns),
         time_s=time_s[kept],
-        noise=noise[kept] if runs else None,
-        runs=int(np.median(runs)) if runs else 1,
         clock=clock,
         dropped_programs=_others([p.name for p in programs], kept_rows),
         dropped_mappings=_others(mappings, kept_columns),

@@ -89,12 +89,7 @@ def options_of(default: AnyMapping | None, clusters: int | None, dataset: Datase
     # Programs have any length: only features without the scale of the run time carry over. The clusters only
     # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
     return TrainingOptions(
-        default=default if default is None or foreign else _mapping(default, topology),
-        scale="log",
-        n_clusters=clusters,
-        max_clusters=6,
-        feature_kinds=("ratio",),
-        method="expectation",
+        default=default if default is None or foreign else _mapping(default, topology), n_clusters=clusters
     )
 
 
@@ -201,10 +196,8 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     model = train(dataset, options)
     path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
-    if output is None:
-        write_gains(
-            [machine_gains(dataset, default_of(dataset, options))], trained_gains_path(dataset.machine, topology)
-        )
+    gains = trained_gains_path(dataset.machine, topology) if output is None else output.with_suffix(".gains")
+    write_gains([machine_gains(dataset, default_of(dataset, options))], gains)
     return learned(model, path, outliers)
 
 

@@ -8,11 +8,10 @@ import msgspec
 
 from numapredict.collect.mapping import AnyMapping, applicable
 from numapredict.collect.topology import Topology
-from numapredict.predictor.learning.gain_model import GainModel
-from numapredict.predictor.learning.options import Clock, Rule, TrainingOptions
+from numapredict.predictor.learning.options import Clock, TrainingOptions
 from numapredict.predictor.learning.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine without a known topology."""
 
@@ -20,8 +19,7 @@ UNKNOWN: Final = "unknown"
 class ExpectedSpeedup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The speedups over the default that a mapping gave a cluster's members: their median, least and greatest.
 
-    For a single program, ``median`` is the risk-adjusted gain by which mappings are compared, the predicted one less a
-    discount for its uncertainty; ``low`` and ``high`` are the 90% interval.
+    Of a single program, ``low`` and ``high`` are the ends of a 90% interval.
     """
 
     median: float
@@ -84,18 +82,15 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=
     programs: int
 
 
-class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Model(msgspec.Struct, frozen=True, kw_only=True):
     """All that a prediction needs; made by ``train``, kept by ``store``.
 
     ``default`` is the mapping that speedups are relative to. ``linkage`` merges the programs in the order of
-    ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
-    chose the probes: as the best of many it is optimistic; ``evaluate`` gives an unbiased one. ``gain_model``, if there
-    is one, chooses the mapping, else the cluster does; ``fallbacks`` are for probes with fewer readings: without
-    counters, and with times alone. ``clock`` is the kind of times it was learned from and needs of the probes.
-    Raises ValueError when its parts contradict each other.
+    ``programs``. ``clock`` is the kind of times it was learned from and needs of the probes. Raises ValueError when its
+    parts contradict each other.
     """
 
-    schema_version: Literal[1, 2, 3, 4, 5] = SCHEMA_VERSION
+    schema_version: Literal[1, 2, 3, 4, 5, 6] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary
@@ -105,15 +100,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     default: AnyMapping
     probes: tuple[Probe, Probe]
     scales: Scales
-    rule: Rule
-    selection_speedup: float
     programs: tuple[str, ...]
     dropped_programs: tuple[str, ...]
     dropped_mappings: tuple[AnyMapping, ...]
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
-    gain_model: GainModel | None = msgspec.field(name="expectation", default=None)
-    fallbacks: tuple[GainModel, ...] = ()
 
     def numbers_of(self, parts: Sequence[Collection[str]]) -> tuple[int, ...]:
         """Return the numbers of the clusters with these programs; empty unless these are all of its clusters."""
@@ -161,11 +152,6 @@ def _problem_of(model: Model) -> str:
     mappings = {ranked.mapping for ranked in model.clusters[0].ranked}
     if not {model.default, *(probe.mapping for probe in model.probes)} <= mappings:
         return "default and probes must be among the ranked mappings"
-    if model.gain_model is None and model.fallbacks:
-        return "fallbacks: there is nothing that they could stand in for"
-    for gain_model in (model.gain_model, *model.fallbacks):
-        if gain_model is not None and set(gain_model.mappings) != mappings:
-            return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 
 

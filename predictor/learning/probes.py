@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.mapping import AnyMapping
-from numapredict.predictor.learning.options import FeatureKind, Rule
+from numapredict.predictor.learning.features import Observations
+from numapredict.predictor.learning.options import FeatureKind
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -56,7 +57,6 @@ def probes_of(kind: FeatureKind, first: AnyMapping, second: AnyMapping) -> tuple
 
 TIME = "time_s"
 BANDWIDTH = "local_bandwidth_GBps"
-SHARE = "local_share"
 
 
 def learn_scales(kind: FeatureKind, readings: Array) -> Scales:
@@ -89,20 +89,25 @@ def _raw(kind: FeatureKind, readings: Array, floor: float) -> Array:
     return np.column_stack([ratio, np.log2(np.maximum(readings[:, 2], floor))])
 
 
-def cluster_distances(rule: Rule, features: Array, rows: Array, labels: Labels) -> Array:
-    """Return float64[n, k]: how far each feature row is from every cluster of the training rows.
-
-    By the rule ``centre`` that is the distance to the mean of the cluster's rows, by ``member`` to its nearest row.
-    """
-    clusters = range(int(labels.max()) + 1)
-    if rule == "centre":
-        targets = np.array([rows[labels == cluster].mean(axis=0) for cluster in clusters])
-        return _distances(features, targets)
-    nearest = _distances(features, rows)
-    return np.column_stack([nearest[:, labels == cluster].min(axis=1) for cluster in clusters])
-
-
-def _distances(left: Array, right: Array) -> Array:
-    """Return the Euclidean distance of every left row to every right row."""
-    distances: Array = np.linalg.norm(left[:, None, :] - right[None, :, :], axis=2)
+def cluster_distances(features: Array, rows: Array, labels: Labels) -> Array:
+    """Return float64[n, k]: how far each feature row is from the mean of every cluster's training rows."""
+    targets = np.array([rows[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
+    distances: Array = np.linalg.norm(features[:, None, :] - targets[None, :, :], axis=2)
     return distances
+
+
+def readings_at(observations: Observations, pair: tuple[int, int], floors: Array | None = None) -> tuple[Array, Array]:
+    """Return what two runs read, float64[programs, 1 or 3], scale-free, and the floors of the bandwidths in it.
+
+    That is log2 of the ratio of the times, and the local bandwidths in log2, or without counters the shares of local
+    accesses. ``floors`` are those of other programs, learned from these if not given.
+    """
+    columns = list(pair)
+    ratio = np.log2(observations.time_s[:, columns[:1]]) - np.log2(observations.time_s[:, columns[1:]])
+    if observations.local_bandwidth_GBps is not None:
+        local = observations.local_bandwidth_GBps[:, columns]
+        floors = bandwidth_floor(local) if floors is None else floors
+        return np.hstack([ratio, np.log2(np.maximum(local, floors))]), floors
+    if observations.local_share is not None:
+        ratio = np.hstack([ratio, observations.local_share[:, columns]])
+    return ratio, np.empty(0)

@@ -6,11 +6,13 @@ A model is one JSON file and reading it never runs code. History of the schema v
 2. expectation: what chooses the mapping; options.method.
 3. fallbacks, expectation.reads: what chooses where the probes read less.
 4. expectation.nearby, relative, noise: one program's own deviations; without them those of all programs.
-5. expectation without nearby and relative: deviations are those of all programs. In older files the two are ignored.
+5. expectation without nearby and relative: deviations are those of all programs.
+6. without expectation, fallbacks, rule, selection_speedup: searches choose mappings. In older files they are ignored.
 """
 
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,6 +25,9 @@ from numapredict.predictor.learning.model import SCHEMA_VERSION, Model
 
 SIZE_LIMIT_BYTES = 64 * 1024 * 1024
 """A model of 100 programs and 500 mappings takes about 3 MB."""
+
+
+_SEARCHES = 6  # the first version whose options say for which method
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -41,6 +46,8 @@ def read_model(path: Path) -> Model:
                 f"{path}: schema_version is {version}, this numapredict reads up to {SCHEMA_VERSION}; "
                 "use a newer numapredict or train again"
             )
+        if version < _SEARCHES:
+            return _of_older(data)
         return msgspec.json.decode(data, type=Model, dec_hook=from_label)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         if isinstance(error, InvalidInputError):
@@ -67,6 +74,15 @@ def check_topology(model: Model, topology: Topology) -> None:
             f"({len(topology.cpu_nodes)} nodes with {topology.core_count} cores): run 'numapredict train' here, "
             f"or name its machine with --machine {model.machine}"
         )
+
+
+def _of_older(data: bytes) -> Model:
+    """Return the model of an older file, of whose options the default and the number of clusters are left."""
+    document = msgspec.json.decode(data, type=dict[str, Any])
+    given = msgspec.convert(document.get("options"), dict[str, Any])
+    method = "thesis" if given.get("method", "cluster") == "cluster" else "search"
+    options = {"default": given.get("default"), "n_clusters": given.get("n_clusters"), "method": method}
+    return msgspec.convert({**document, "options": options}, Model, dec_hook=from_label)
 
 
 def _read(path: Path) -> bytes:

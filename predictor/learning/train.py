@@ -1,16 +1,15 @@
 """Learn a model from a dataset (thesis sec. 5 and 6)."""
 
-import msgspec
 import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import AnyMapping
-from numapredict.collect.terminal.progress import Count, counting
+from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.terminal.progress import doing
+from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
-from numapredict.predictor.learning.features import Observations, clustering_rows, observe
-from numapredict.predictor.learning.gain_model import GainModel
+from numapredict.predictor.learning.features import Observations, clustering_rows, gains_of, observe
 from numapredict.predictor.learning.model import (
     Cluster,
     ExpectedSpeedup,
@@ -20,28 +19,17 @@ from numapredict.predictor.learning.model import (
     RankedMapping,
     summarise,
 )
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.probe_search import learn_gain_model, search_probes
-from numapredict.predictor.learning.probes import (
-    BANDWIDTH,
-    SHARE,
-    TIME,
-    Probe,
-    learn_scales,
-    probes_of,
-    scaled_features,
-)
-from numapredict.predictor.learning.selection import Choice, mapping_costs, select
-
-_STEPS = 5
-"""Steps of a training with gain models, the usual one: probes, clusters, and up to three gain models."""
+from numapredict.predictor.learning.options import CLUSTERS, FeatureKind, TrainingOptions
+from numapredict.predictor.learning.probes import learn_scales, probes_of, scaled_features
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.next_run import next_run
 
 
 def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
     """Return the model of a dataset's machine; InsufficientDataError if there is too little to learn from."""
     options = options or TrainingOptions()
-    with counting(_STEPS, "steps of learning") as count:
-        return train_on(observe(dataset, default_of(dataset, options)), dataset, options, count)
+    with doing(f"learning the clusters of {dataset.machine}"):
+        return train_on(observe(dataset, default_of(dataset, options)), dataset, options)
 
 
 def default_of(dataset: Dataset, options: TrainingOptions) -> AnyMapping:
@@ -56,45 +44,18 @@ def default_of(dataset: Dataset, options: TrainingOptions) -> AnyMapping:
     return found
 
 
-def train_on(
-    observations: Observations,
-    dataset: Dataset,
-    options: TrainingOptions,
-    count: Count | None = None,
-) -> Model:
+def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
     """Return the model of these observations; only the machine is taken from the dataset."""
-    count = count or Count(_STEPS, "steps of learning")
     default = observations.column(default_of(dataset, options))
-    gain_model: GainModel | None = None
-    fallbacks: tuple[GainModel, ...] = ()
-    if options.method == "expectation" and len(set(observations.groups)) > 1:  # else its error cannot be estimated
-        candidates = tuple(observations.column(each) for each in dict.fromkeys(options.probe_candidates))
-        pair = search_probes(observations, default, candidates)
-        count.step()
-        probes = (observations.mappings[pair.first], observations.mappings[pair.second])
-        # The cluster is the explanation: it is chosen for these probes.
-        clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
-        fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
-        choice = select(observations, default, fixed)
-        count.step()
-        columns = (observations.column(choice.first), observations.column(choice.second))
-        learned = []
-        for reads in observations.reads:
-            learned.append(learn_gain_model(observations, default, columns, reads))
-            count.step()
-        gain_model, *others = learned
-        fallbacks = tuple(others)
-    else:
-        choice = select(observations, default, options)
-    rows = clustering_rows(observations.time_s, default, options.scale)
+    kind, (first, second) = _probes(observations, default, dataset.topology, options)
+    readings = probe_readings(observations, first, second)
+    scales = learn_scales(kind, readings)
+    features = scaled_features(scales, readings)
+    rows = features if kind == "thesis" else clustering_rows(observations.time_s, default, options.scale)
     tree = ward_linkage(rows)
-    labels = cut(tree, choice.n_clusters)
+    labels = cut(tree, options.n_clusters or min(CLUSTERS, len(rows)))
     centroids = centroid_members(rows, labels)
     inside = [np.flatnonzero(labels == cluster) for cluster in range(len(centroids))]
-    readings = probe_readings(observations, choice.first, choice.second)
-    scales = learn_scales(choice.kind, readings)
-    features = scaled_features(scales, readings)
-    costs = mapping_costs(observations.time_s, default, rows, labels, options.ranking)
     return Model(
         machine=dataset.machine,
         modelled=dataset.modelled,
@@ -103,10 +64,8 @@ def train_on(
         options=options,
         clock=observations.clock,
         default=observations.mappings[default],
-        probes=_probes(choice, gain_model),
+        probes=probes_of(kind, first, second),
         scales=scales,
-        rule=choice.rule,
-        selection_speedup=choice.speedup,
         programs=observations.names,
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_mappings,
@@ -117,20 +76,57 @@ def train_on(
                 members=_members(observations, default, inside[cluster], features),
                 centroid=observations.names[centroids[cluster]],
                 centre=tuple(map(float, features[inside[cluster]].mean(axis=0))),
-                ranked=_ranked(observations, default, inside[cluster], costs[cluster]),
+                ranked=_ranked(observations, default, inside[cluster], observations.time_s[centroids[cluster]]),
             )
             for cluster in range(len(centroids))
         ),
-        gain_model=gain_model,
-        fallbacks=fallbacks,
     )
 
 
-def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
-    if gain_model is None or gain_model.extra_reading == "times":
-        return probes_of(choice.kind, choice.first, choice.second)
-    read = (TIME, BANDWIDTH if gain_model.extra_reading == "bandwidth" else SHARE)
-    return Probe(choice.first, read), Probe(choice.second, read)
+def _probes(
+    observations: Observations, default: int, topology: Topology | None, options: TrainingOptions
+) -> tuple[FeatureKind, tuple[AnyMapping, AnyMapping]]:
+    """Return the kind of features and the two probes: the thesis's, if they were measured, or a search's first runs."""
+    counted = observations.local_bandwidth_GBps is not None
+    if options.method == "thesis":
+        columns = measured_probes(observations, topology)
+        if columns is not None:
+            return "thesis", (observations.mappings[columns[0]], observations.mappings[columns[1]])
+    second = second_probe(observations, default)
+    return "ratio" if counted else "times", (observations.mappings[default], observations.mappings[second])
+
+
+def second_probe(observations: Observations, default: int) -> int:
+    """Return the column of the mapping that a search runs after the default, knowing these programs alone.
+
+    InsufficientDataError if there is no other.
+    """
+    known = known_gains(gains_of(observations.time_s, default), observations.groups)
+    found = next_run(known, [default], [0.0])
+    if found is None:
+        raise InsufficientDataError("two probes need at least two mappings measured for all programs: collect more")
+    return found.column
+
+
+def reference_probes(topology: Topology) -> tuple[Mapping, Mapping]:
+    """Return fig. 29's two probes: run time is read at the first, local bandwidth at the second.
+
+    On another machine than 4 x 8 cores they keep their meaning: half of all cores on all nodes, two full nodes.
+    """
+    nodes, node = len(topology.cpu_nodes), len(topology.cpu_nodes[0].cores)
+    first = Mapping(topology.core_count // 2, nodes, "contiguous", nodes, "balance")
+    second = Mapping(2 * node, 2, "contiguous", 2, "locality")
+    return space.canonical(first, topology), space.canonical(second, topology)
+
+
+def measured_probes(observations: Observations, topology: Topology | None) -> tuple[int, int] | None:
+    """Return the columns of fig. 29's probes, or None where one was not measured or there are no counters."""
+    if topology is None or len(topology.cpu_nodes) < 2 or observations.local_bandwidth_GBps is None:
+        return None
+    first, second = reference_probes(topology)
+    if not {first, second} <= set(observations.mappings) or first == second:
+        return None
+    return observations.column(first), observations.column(second)
 
 
 def probe_readings(observations: Observations, first: AnyMapping, second: AnyMapping) -> Array:

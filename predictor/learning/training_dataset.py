@@ -1,19 +1,14 @@
 """Finds the dataset that a model was learned from, and learns from it in the thesis's way."""
 
-import logging
 from pathlib import Path
 
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
-from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InsufficientDataError, InvalidInputError, UnwritableError
+from numapredict.native.errors import InsufficientDataError, InvalidInputError
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import ChosenModel, data_folder, trained_model_path
 from numapredict.predictor.learning.options import THESIS
-from numapredict.predictor.learning.store import read_model, write_model
-
-log = logging.getLogger(__name__)
 
 
 def dataset_of(model: Model, topology: Topology) -> Dataset:
@@ -37,25 +32,13 @@ def dataset_of(model: Model, topology: Topology) -> Dataset:
 def by_thesis(chosen: ChosenModel, topology: Topology) -> ChosenModel:
     """Return a model of the same dataset by which a program gets the best mapping of its cluster's centroid.
 
-    Probes and clusters are chosen by cross-validation, which takes from 10 s to minutes; the model is kept with those
-    trained here. InsufficientDataError if the dataset is not here.
+    InsufficientDataError if the dataset is not here.
     """
     model = chosen.model
-    if model.gain_model is None:
+    if model.options.method == "thesis":
         return chosen
-    path = trained_model_path(model.machine, topology).with_suffix(".thesis.json")
-    origin = f"the thesis's method on the dataset of {chosen.origin}"
-    if path.is_file():
-        kept = read_model(path)
-        if (kept.dataset_created, kept.default) == (model.dataset_created, model.default):
-            return ChosenModel(kept, origin)
     dataset = dataset_of(model, topology)
     from numapredict.predictor.learning.train import train  # SciPy's clusters take time to load, and are rarely needed
 
-    with doing(f"learning the thesis's clusters of {model.machine}, once"):
-        made = train(dataset, THESIS.with_default(model.default))
-    try:
-        write_model(made, path)
-    except UnwritableError as error:
-        log.warning(f"{error}: the next question learns them again")
-    return ChosenModel(made, origin)
+    made = train(dataset, THESIS.with_default(model.default))
+    return ChosenModel(made, f"the thesis's method on the dataset of {chosen.origin}")

@@ -76,22 +76,24 @@ def next_run(
     gains: Sequence[float],
     ended: Sequence[bool] = (),
     closed: Collection[int] = (),
+    covered: Collection[int] = (),
 ) -> NextRun | None:
     """Return the run that should add most, after runs of ``columns`` that gave ``gains``; None if all have run.
 
-    Of ``ended`` runs the gain is at most this. ``closed`` columns cannot run. ValueError without a run: the default is
-    the first.
+    Of ``ended`` runs the gain is at most this. ``closed`` columns cannot run. What ``covered`` columns give is known as
+    well, and no program is like another for it: hundreds would outweigh the runs. ValueError without a run: the default
+    is the first.
     """
     if not columns:
         raise ValueError("a search begins with a run of the default")
-    if len({*columns, *closed}) >= known.gains.shape[1]:
+    if len(gone := {*columns, *closed, *covered}) >= known.gains.shape[1]:
         return None
     weights = weights_after(known, columns, gains, ended)
-    best = known.gains[:, list(columns)].max(axis=1, keepdims=True)
+    best = known.gains[:, [*columns, *covered]].max(axis=1, keepdims=True)
     expected = np.zeros(known.gains.shape[1])
     for first in range(0, len(weights), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         expected += np.einsum("k,km->m", weights[part], np.maximum(known.gains[part] - best[part], 0.0))
-    expected[[*columns, *closed]] = -1.0
+    expected[list(gone)] = -1.0
     column = int(expected.argmax())
     return NextRun(column, float(expected[column]))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place, TimeTable
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
-from numapredict.predictor.advising.advice_text import on_each_core
+from numapredict.predictor.advising.mapping_text import on_each_core
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, source_line

@@ -59,7 +59,7 @@ def page(
         raise click.UsageError("--default is for a dataset: a model and an answer have their own")
     if evaluation is not None and opened.model is None:
         raise click.UsageError("--evaluation is for a model")
-    if profile is not None and opened.advice is None and opened.searched is None:
+    if profile is not None and opened.advice is None:
         raise click.UsageError("--profile is for an answer: its mapping says where pages go")
     with doing(f"writing {output}"):
         data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)

@@ -8,10 +8,9 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import Advice
-from numapredict.predictor.advising.searched import Searched
+from numapredict.predictor.advising.advice_text import chosen_by
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.model import UNKNOWN, Model
-from numapredict.reports.parts.quantity import factor
 
 CLOCKS = {
     "regions": "of the parallel regions, the median of each program's runs",
@@ -56,11 +55,6 @@ def dataset_about(dataset: Dataset, observations: Observations, default: str) ->
 def model_about(model: Model, origin: str) -> AboutData:
     """Return what a model was learned from and how."""
     machine = model.machine if model.topology.fingerprint == UNKNOWN else f"{model.machine}, {model.topology.text}"
-    chooser = (
-        "the predicted gain of each mapping, by the probes; the cluster only explains"
-        if model.gain_model is not None
-        else "the cluster that its probes assign a program to"
-    )
     return AboutData(
         (
             ("Model", origin),
@@ -70,35 +64,12 @@ def model_about(model: Model, origin: str) -> AboutData:
             ("Mappings", str(len(model.clusters[0].ranked))),
             ("Times", CLOCKS[model.clock]),
             ("Default", f"{model.default}: speedups are over this mapping"),
-            ("Chosen by", chooser),
-            (
-                "In choosing the probes",
-                f"{factor(model.selection_speedup)} over the default, geometric mean of the cross-validation that "
-                "chose them: the best of many, hence optimistic",
-            ),
         )
     )
 
 
-def prediction_about(advice: Advice) -> AboutData:
-    """Return the request, and the machine and model that answered it."""
-    facts = [
-        ("Program", advice.program),
-        ("Machine", advice.machine),
-        ("Figures", "modelled: computed from traces, not timed" if advice.modelled else "timed runs on this machine"),
-        ("Model", advice.model),
-        ("Default", f"{advice.default}: speedups are over this mapping"),
-        ("Times", "of the parallel regions" if advice.clock == "regions" else "of the whole run"),
-    ]
-    if advice.region_share is not None and advice.clock == "regions":
-        facts.append(("Regions", f"{advice.region_share:.0%} of the run time under the slower probe"))
-    if advice.trace_share is not None:
-        facts.append(("Trace", f"saw regions with {advice.trace_share:.0%} of the native region time"))
-    return AboutData(tuple(facts))
-
-
-def search_about(found: Searched) -> AboutData:
-    """Return the request of a search, the machine, what speedups are over, and whose gains chose the runs."""
+def advice_about(found: Advice) -> AboutData:
+    """Return the request, the machine, what speedups are over, and what chose the runs."""
     baseline = f"{found.baseline}, the default mapping" if found.modelled else "the program as it is now"
     facts = [
         ("Program", found.program),
@@ -106,8 +77,8 @@ def search_about(found: Searched) -> AboutData:
         ("Figures", "modelled: computed from traces, not timed" if found.modelled else "timed runs on this machine"),
         ("Baseline", f"{baseline}: speedups are over it"),
         ("Default", f"{found.default}: what datasets count speedups from"),
-        ("Runs chosen by", f"what {found.knows} gained"),
-        ("Times", "of the parallel regions" if found.clock == "regions" else "of the whole run"),
+        ("Chosen by", chosen_by(found)),
+        ("Times", "of the whole run"),
         ("Exit code", f"{found.exit_code}"),
     ]
     if found.expected_runs is not None:

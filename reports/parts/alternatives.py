@@ -3,9 +3,9 @@
 import msgspec
 
 from numapredict.collect.mapping import AnyMapping
-from numapredict.predictor.advising.advice import Advice, Alternative, expected_in_words
-from numapredict.predictor.advising.searched import Searched
-from numapredict.predictor.advising.searched_text import baseline_in_words
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.advice_text import baseline_in_words
+from numapredict.predictor.advising.alternative import Alternative
 
 
 class AlternativeData(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,19 +25,17 @@ class AlternativesData(msgspec.Struct, frozen=True):
     alternatives: tuple[AlternativeData, ...]
 
 
-def alternatives_data(answer: Advice | Searched) -> AlternativesData:
-    """Return the commands of an answer; a prediction's speedups are expected, a search's are of its runs."""
+def alternatives_data(answer: Advice) -> AlternativesData:
+    """Return the commands of an answer, with the speedups of the runs."""
     return AlternativesData(tuple(_alternative(each, answer) for each in answer.alternatives))
 
 
-def _alternative(each: Alternative, answer: Advice | Searched) -> AlternativeData:
+def _alternative(each: Alternative, answer: Advice) -> AlternativeData:
     speed = ""
-    if isinstance(answer, Searched) and each.mapping == answer.baseline:
+    if each.mapping == answer.baseline:
         speed = "the baseline itself"
-    elif each.expected_speedup is not None and isinstance(answer, Searched):
-        speed = f"{each.expected_speedup.median:.2f}x over {baseline_in_words(answer)} in its run"
-    elif each.expected_speedup is not None:
-        speed = expected_in_words(each.expected_speedup).replace("expected", "expected over the default")
+    elif each.speedup is not None:
+        speed = f"{each.speedup:.2f}x over {baseline_in_words(answer)} in its run"
     return AlternativeData(
         tool=each.tool,
         near=None if each.exact else each.mapping,

@@ -5,12 +5,10 @@ import msgspec
 from numapredict.collect.mapping import from_label
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
-from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.variable import Variables
-from numapredict.reports.parts.consistency import check_consistency
+from numapredict.reports.parts.advice_consistency import check_advice
 from numapredict.reports.parts.replays_consistency import check_replays
-from numapredict.reports.parts.search_consistency import check_search
 from numapredict.reports.parts.topology import topology_of
 from numapredict.reports.parts.variables_consistency import check_variables
 
@@ -23,7 +21,7 @@ class _Answer(msgspec.Struct, frozen=True):
     replay_s: float | None = None
 
 
-def read_answer(data: bytes, where: str) -> Advice | Searched | Variables | ReplayedRegions:
+def read_answer(data: bytes, where: str) -> Advice | Variables | ReplayedRegions:
     """Return the answer in a file; InvalidInputError for anything else or contradictory values."""
     try:
         told = msgspec.json.decode(data, type=_Answer)
@@ -35,15 +33,10 @@ def read_answer(data: bytes, where: str) -> Advice | Searched | Variables | Repl
             judged = msgspec.json.decode(data, type=Variables)
             check_variables(judged)
             return judged
-        kind = told.answer
-        if kind == "unknown":
+        if told.answer == "unknown":
             raise InvalidInputError("the answer is unknown, so there is nothing to draw")
-        if kind == "searched":
-            found = msgspec.json.decode(data, type=Searched, dec_hook=from_label)
-            check_search(found, topology_of(found.machine, found.modelled))
-            return found
         advice = msgspec.json.decode(data, type=Advice, dec_hook=from_label)
-        check_consistency(advice, topology_of(advice.machine, advice.modelled))
+        check_advice(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidInputError(
             f"{where}: {error}; name a file with what 'numapredict predict --json' or 'numapredict variables "

@@ -1,4 +1,4 @@
-"""What each choice is expected to give, as bars with intervals."""
+"""What each choice gives, as bars, with intervals where it is expected."""
 
 import msgspec
 
@@ -11,7 +11,10 @@ WIDTH = 100.0
 
 
 class ChoiceBar(msgspec.Struct, frozen=True, kw_only=True):
-    """One bar: its name, the mapping, its speedup with the interval, and where these are on the scale of all bars."""
+    """One bar: its name, the mapping, its speedup with the interval, and where these are on the scale of all bars.
+
+    ``ran``: its speedup is of a run, and not expected.
+    """
 
     words: str
     mapping: str
@@ -22,6 +25,7 @@ class ChoiceBar(msgspec.Struct, frozen=True, kw_only=True):
     low_at: float
     high_at: float
     advised: bool
+    ran: bool
 
 
 class ChoiceRow(msgspec.Struct, frozen=True):
@@ -32,7 +36,7 @@ class ChoiceRow(msgspec.Struct, frozen=True):
 
 
 class ChoicesData(msgspec.Struct, frozen=True):
-    """All bars on one scale; ``even_at`` is where the default is."""
+    """All bars on one scale; ``even_at`` is where the baseline is."""
 
     rows: tuple[ChoiceRow, ...]
     even_at: float
@@ -43,20 +47,20 @@ def choices_data(advice: Advice) -> ChoicesData | None:
     choices = advice.explanation.choices
     if not choices:
         return None
-    per_x = WIDTH / max(1.0, *(choice.expected_speedup.high for choice in choices))
+    per_x = WIDTH / max(1.0, *(choice.high for choice in choices))
 
     def bar(choice: Choice) -> ChoiceBar:
-        speed = choice.expected_speedup
         return ChoiceBar(
             words=choice.words,
             mapping=choice.mapping.label,
-            speedup=speed.median,
-            low=speed.low,
-            high=speed.high,
-            at=round(speed.median * per_x, 2),
-            low_at=round(speed.low * per_x, 2),
-            high_at=round(speed.high * per_x, 2),
+            speedup=choice.speedup,
+            low=choice.low,
+            high=choice.high,
+            at=round(choice.speedup * per_x, 2),
+            low_at=round(choice.low * per_x, 2),
+            high_at=round(choice.high * per_x, 2),
             advised=choice.mapping == advice.mapping,
+            ran=choice.ran,
         )
 
     rows = [

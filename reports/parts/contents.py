@@ -11,16 +11,16 @@ from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UsageError
 from numapredict.predictor.advising.advice import Advice
-from numapredict.predictor.advising.searched import Searched
-from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
+from numapredict.predictor.learning.options import CLUSTERS
 from numapredict.predictor.learning.train import default_of
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.variable import Variables
-from numapredict.reports.parts.about import AboutData, dataset_about, model_about, prediction_about, search_about
+from numapredict.reports.parts.about import AboutData, advice_about, dataset_about, model_about
+from numapredict.reports.parts.advice_parts import answer_data, confirming_data, further_data
 from numapredict.reports.parts.alternatives import alternatives_data
 from numapredict.reports.parts.choices import choices_data
 from numapredict.reports.parts.curve import cuts_data
@@ -28,12 +28,10 @@ from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data, shipped_data
 from numapredict.reports.parts.merge_tree import tree_data
-from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
 from numapredict.reports.parts.regions import regions_data
 from numapredict.reports.parts.replayed_answer import gains_data, replayed_data, replays_about
-from numapredict.reports.parts.search_answer import confirming_data, further_data, search_data
-from numapredict.reports.parts.search_runs import runs_data
+from numapredict.reports.parts.runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
 from numapredict.reports.parts.topology import TopologyData, description_of, draw_mapping, machine_data, with_tables
 from numapredict.reports.parts.variables_answer import (
@@ -43,6 +41,7 @@ from numapredict.reports.parts.variables_answer import (
     variables_about,
     variables_data,
 )
+from numapredict.reports.parts.why import resembles_data, why_data
 from numapredict.reports.program_order import order_programs
 
 
@@ -80,9 +79,7 @@ def page_data(
     ``profile`` has the places of an answer's pages.
     """
     if subject.advice is not None:
-        return _prediction_page(subject.advice, profile)
-    if subject.searched is not None:
-        return _search_page(subject.searched, profile)
+        return _advice_page(subject.advice, profile)
     if subject.variables is not None:
         return _variables_page(subject.name, subject.variables)
     if subject.replayed is not None:
@@ -149,45 +146,27 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
     return shipped_data(name, model)
 
 
-def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
-    prediction = prediction_data(advice)
-    sections = [Section("answer", "The answer", prediction)]
-    if (choices := choices_data(advice)) is not None:
+def _advice_page(found: Advice, profile: Profile | None) -> PageData:
+    sections = [Section("answer", "The answer", answer_data(found))]
+    if (choices := choices_data(found)) is not None:
         sections.append(Section("choices", "What each choice gives", choices))
-    if prediction.reasons or advice.explanation.close:
-        sections.append(Section("why", "Why", prediction))
-    if (regions := regions_data(advice.regions)) is not None:
-        sections.append(Section("regions", "Parallel regions", regions))
-    sections += [
-        Section("placed", "Where threads and pages go", _placed(advice, profile)),
-        Section("probes", "The probe runs", prediction),
-        Section("resembles", "Similar known programs", prediction),
-        Section("alternatives", "Without numapredict", alternatives_data(advice)),
-        Section("about", "The question", prediction_about(advice)),
-    ]
-    return PageData(
-        title=advice.program, kind="Prediction", modelled=advice.modelled, sections=tuple(sections), drawn={}
-    )
-
-
-def _search_page(found: Searched, profile: Profile | None) -> PageData:
-    sections = [
-        Section("searched", "The answer", search_data(found)),
-        Section("runs", "The runs", runs_data(found)),
-    ]
+    sections += [Section("why", "Why", why_data(found)), Section("runs", "The runs", runs_data(found))]
     if found.confirmation is not None:
         sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
-    sections.append(Section("further", "A further run", further_data(found)))
+    if found.method == "search":
+        sections.append(Section("further", "A further run", further_data(found)))
     if (regions := regions_data(found.regions)) is not None:
         sections.append(Section("regions", "Parallel regions", regions))
     if isinstance(found.mapping, Mapping):
         sections.append(Section("placed", "Where threads and pages go", _placed(found, profile)))
     elif profile is not None:
         raise UsageError("--profile: the answer keeps the program as it is, so no mapping says where its pages go")
+    if found.similar is not None:
+        sections.append(Section("resembles", "Similar known programs", resembles_data(found.similar)))
     if found.alternatives:
         sections.append(Section("alternatives", "Without numapredict", alternatives_data(found)))
-    sections.append(Section("about", "The question", search_about(found)))
-    return PageData(title=found.program, kind="Search", modelled=found.modelled, sections=tuple(sections), drawn={})
+    sections.append(Section("about", "The question", advice_about(found)))
+    return PageData(title=found.program, kind="Advice", modelled=found.modelled, sections=tuple(sections), drawn={})
 
 
 def _variables_page(name: str, answer: Variables) -> PageData:
@@ -225,7 +204,7 @@ def _replayed_page(name: str, answer: ReplayedRegions) -> PageData:
     )
 
 
-def _placed(answer: Advice | Searched, profile: Profile | None) -> TopologyData:
+def _placed(answer: Advice, profile: Profile | None) -> TopologyData:
     """Return the advised mapping drawn on the machine, as far as that is known."""
     description = description_of(answer.machine, answer.modelled)
     topology = _here(answer) if description is None and profile is not None else None
@@ -233,7 +212,7 @@ def _placed(answer: Advice | Searched, profile: Profile | None) -> TopologyData:
     return with_tables(draw_mapping(applicable(answer.mapping), answer.machine, topology, profile), description)
 
 
-def _here(answer: Advice | Searched) -> Topology | None:
+def _here(answer: Advice) -> Topology | None:
     """Return this computer's topology, for a profile's pages, if a timed answer was made on it."""
     topology = host_topology()
     return topology if not answer.modelled and topology.name == answer.machine else None

@@ -26,7 +26,7 @@ class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def scores(self) -> dict[str, Score]:
         """Return the scores by the way of choosing mappings, ours first."""
-        return {Strategy.TWO_PROBES: self.evaluation, **self.evaluation.baselines}
+        return {Strategy.OURS: self.evaluation, **self.evaluation.baselines}
 
 
 def held_out_data(path: Path, model: Model) -> HeldOutData:

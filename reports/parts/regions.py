@@ -8,8 +8,8 @@ import msgspec
 from numapredict.collect.placing.region_times import RegionTime
 from numapredict.collect.placing.region_times_text import limit_in_words, serial_in_words
 from numapredict.collect.source.place import plain_function
+from numapredict.predictor.advising.advice_text import name_in_words
 from numapredict.predictor.advising.region_run import RegionRun
-from numapredict.predictor.advising.searched_text import name_in_words
 
 _MOST_THREADS = 4096  # native/placement/process/settings.h
 

@@ -6,7 +6,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
-from numapredict.predictor.advising.advice_text import mapping_in_words
+from numapredict.predictor.advising.mapping_text import mapping_in_words
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.regions_text import PlanChange, class_lines, plan_changes, plan_command, plan_remarks

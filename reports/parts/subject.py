@@ -13,7 +13,6 @@ from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.terminal.printable import command_line
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import Advice
-from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model, named_model, shipped_models
@@ -27,7 +26,7 @@ STANDARD_INPUT = "-"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The subject: a shipped name can be a dataset and a model, anything else is one of the six.
+    """The subject: a shipped name can be a dataset and a model, anything else is one of the five.
 
     ``origin`` says where the model is from.
     """
@@ -37,7 +36,6 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     model: Model | None = None
     origin: str = ""
     advice: Advice | None = None
-    searched: Searched | None = None
     variables: Variables | None = None
     replayed: ReplayedRegions | None = None
 
@@ -104,8 +102,6 @@ def _answer(data: bytes, where: str) -> Subject:
         return Subject(name=subject_of(answer), variables=answer)
     if isinstance(answer, ReplayedRegions):
         return Subject(name=command_line(answer.command), replayed=answer)
-    if isinstance(answer, Searched):
-        return Subject(name=answer.program, searched=answer)
     return Subject(name=answer.program, advice=answer)
 
 

@@ -14,7 +14,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
-from numapredict.predictor.evaluation.folds import predict_row
+from numapredict.predictor.evaluation.folds import assigned_row
 from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.learning import options_of
@@ -89,7 +89,7 @@ def main(rounds: int, as_json: bool) -> None:
         began = time.perf_counter()
         model = train_on(observations, dataset, options)
         trained.append(time.perf_counter() - began)
-        answer = partial(predict_row, model, observations, 0)
+        answer = partial(assigned_row, model, observations, 0)
         answered += [1000 * processor_s(answer) for _ in range(20)]
     figures = [
         Figure("an answer after its probes, processor", "ms", tuple(answered), "under 50"),

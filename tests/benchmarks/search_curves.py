@@ -70,8 +70,11 @@ def measured_machine(name: str, *, together: bool = False) -> tuple[Observations
 
 def held(observations: Observations, default: int, knows: Knows, trials: Trials) -> npt.NDArray[np.float64]:
     """Return of the next run after each number of runs the share within its 90% interval, then of all further runs."""
-    found = [forecasts(observations, default, knows, trials, [runs]) for runs in range(1, RUNS[-1])]
-    within, runs = (np.array([getattr(each, what) for each in found]) for what in ("within", "runs"))
+    found = [
+        [each.within for program in forecasts(observations, default, knows, trials, [runs]) for each in program]
+        for runs in range(1, RUNS[-1])
+    ]
+    within, runs = np.array([sum(each) for each in found]), np.array([len(each) for each in found])
     return np.append((within / runs)[[made - 1 for made in SHOWN]], within.sum() / runs.sum())
 
 

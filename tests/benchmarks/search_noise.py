@@ -16,8 +16,9 @@ from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.topology import Topology
-from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions, search
-from numapredict.predictor.advising.verification import alternate
+from numapredict.predictor.advising.confirmation import confirm
+from numapredict.predictor.advising.search import Runner, search
+from numapredict.predictor.advising.search_options import RUNS, SearchOptions
 from numapredict.predictor.evaluation.search_curve import Knows, Space, space_of
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.features import Observations, gains_of
@@ -59,7 +60,7 @@ def advised(times_s: Array, prior: Prior, topology: Topology, draw: np.random.Ge
     if winner == default:
         return prior.default
     sides: dict[AnyMapping, Callable[[], Measurement]] = {default: lambda: run(default), winner: lambda: run(winner)}
-    result = alternate("", sides, found.clock, *found.confirming_rounds(None))
+    result = confirm("", sides, *found.confirming_rounds(None))
     return columns[winner] if result.won else prior.default
 
 

@@ -8,8 +8,8 @@ import pytest
 from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import Program
-from numapredict.predictor.advising.search import SearchOptions
-from numapredict.predictor.advising.searched import searched
+from numapredict.predictor.advising.advice import advise
+from numapredict.predictor.advising.search_options import SearchOptions
 from tests.benchmarks.timed_against_modelled import MEASURED
 from tests.benchmarks.timed_gains import read_sweep
 from tests.benchmarks.timed_search import PROGRAMS, Recorded, recorded, rows
@@ -23,7 +23,7 @@ def search_of(whole_s: dict[AnyMapping, float]) -> str:
     """Return what a search prints of a program that takes these seconds."""
     computer: object = Computer(whole_s)
     app = Program(name="app", command=("/f/app", "serial"))
-    found = searched(app, computer, Computer(whole_s).runner(), PRIOR, SearchOptions(runs=3))  # type: ignore[arg-type]
+    found = advise(app, computer, Computer(whole_s).runner(), PRIOR, SearchOptions(runs=3))  # type: ignore[arg-type]
     return msgspec.json.encode(found, enc_hook=to_label).decode()
 
 

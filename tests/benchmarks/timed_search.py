@@ -17,7 +17,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping, from_label
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.space import default_mapping
-from numapredict.predictor.advising.searched import Searched
+from numapredict.predictor.advising.advice import Advice
 from tests.benchmarks.guest_output import Lines, guest_errors
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_against_modelled import MEASURED, region_s
@@ -66,7 +66,7 @@ def recorded(dataset: Dataset, program: str) -> Recorded:
     return Recorded({mapping: default_s / time_s for mapping, time_s in times.items()})
 
 
-def answer(found: Searched) -> str:
+def answer(found: Advice) -> str:
     """Return what was advised, with the confirming runs' interval."""
     confirmed = found.confirmation
     if confirmed is None or confirmed.speedup is None:
@@ -75,7 +75,7 @@ def answer(found: Searched) -> str:
     return f"{'keep: ' if found.keep else ''}{confirmed.mapping}, {interval}"
 
 
-def cells(found: Searched, sweep: Recorded) -> tuple[str, ...]:
+def cells(found: Advice, sweep: Recorded) -> tuple[str, ...]:
     """Return a line of the table: the further runs, the answer, its recorded speedup, and the gain captured."""
     runs = [
         f"{run.mapping} {run.outcome if run.speedup is None else f'{run.speedup:.2f}x'}"
@@ -97,7 +97,7 @@ def rows(lines: dict[str, str], session: Sequence[Said], dataset: Dataset) -> It
     last = {" ".join(said.words[said.words.index("--json") + 1 :]): said for said in session if said.exit_code == 0}
     for name, line in lines.items():
         if line in last:
-            found = msgspec.json.decode(last[line].output, type=Searched, dec_hook=from_label)
+            found = msgspec.json.decode(last[line].output, type=Advice, dec_hook=from_label)
             yield name, *cells(found, recorded(dataset, name))
 
 

@@ -33,28 +33,27 @@ def rows(session: Sequence[Said]) -> Iterator[str]:
 
 
 def gain(session: Sequence[Said]) -> str:
-    """Return what the verified advice promised, and what default and advised mapping took by the guest's clock."""
-    found = next((s for s in session if s.words[:2] == ("predict", "--verify") and s.exit_code == 0), None)
+    """Return what the answer measured, round by round, by the guest's clock."""
+    found = next((s for s in session if s.words[:2] == ("predict", "--json") and s.exit_code == 0), None)
     if found is None:
-        return "no advice was verified"
+        return "there was no answer"
     advice = json.loads(found.output)
-    verified = advice["verification"]
-    if verified is None:
-        return f"the default, {advice['default']}, is the advice"
-    if verified["speedup"] is None:
-        return f"the advice, {verified['mapping']}, could not be verified: {verified['reason']}"
+    confirmed = advice["confirmation"]
+    if confirmed is None:
+        return "no mapping that ran was faster: keep what you have"
+    if confirmed["speedup"] is None:
+        return f"{confirmed['mapping']} could not be confirmed: {confirmed['reason']}"
     return (
-        f"timed guest: default {verified['default']} {statistics.median(verified['default_s']):.3f} s, advised "
-        f"{verified['mapping']} {statistics.median(verified['chosen_s']):.3f} s; measured gain "
-        f"{verified['speedup']:.2f}x ({verified['low']:.2f}x to {verified['high']:.2f}x), promised "
-        f"{advice['expected_speedup']['median']:.2f}x; the {'advice' if verified['won'] else 'default'} is kept"
+        f"timed guest: as it is now {statistics.median(confirmed['baseline_s']):.3f} s, under {confirmed['mapping']} "
+        f"{statistics.median(confirmed['mapping_s']):.3f} s; measured gain {confirmed['speedup']:.2f}x "
+        f"({confirmed['low']:.2f}x to {confirmed['high']:.2f}x); {'advised' if confirmed['won'] else 'not advised'}"
     )
 
 
 def _command(said: Said) -> str:
     """Return a command's subcommand and the options that tell it from others; of a program, its file name."""
     first = Path(said.words[0]).name
-    options = [word for word in said.words if word in {"--dry-run", "--budget", "--verify"}]
+    options = [word for word in said.words if word in {"--dry-run", "--budget", "--json"}]
     mapping = [said.words[2]] if said.words[:2] == ("run", "--mapping") else options
     return " ".join([first, *mapping])
 
@@ -64,7 +63,7 @@ def _answer(said: Said) -> str:
     if said.exit_code:
         return (said.errors.strip() or "nothing").splitlines()[-1]
     lines = [line.strip() for line in (said.output if "--json" not in said.words else said.errors).splitlines()]
-    marked = [line for line in lines if line.startswith(("! ", "expected gain", "measured gain"))]
+    marked = [line for line in lines if line.startswith(("! ", "best mapping", "measured gain"))]
     told = [line.split("  ")[0] if line.startswith("! ") else line for line in marked] or [
         line for line in lines if line
     ]

@@ -114,7 +114,8 @@ def main(known: str, program: str, spread: str) -> None:
     sys.stdout.write(f"training left with {killed(training, campaign / 'journal.jsonl')}\n")
     must(training)
     must(["predict", "--json", program], folder / "advice.json")
-    mapping = json.loads((folder / "advice.json").read_text())["mapping"]
+    advice = json.loads((folder / "advice.json").read_text())
+    mapping = MAPPINGS[0] if advice["keep"] else advice["mapping"]
     must(["run", "--mapping", mapping, "--verify", "-o", str(folder / "run.json"), "--", program])
     for _ in range(4):  # a run may have too few samples for any variable to be worth the time
         question = ["variables", "--json", "--time", "--mapping", MAPPINGS[0], spread, "1"]

@@ -40,17 +40,17 @@ def test_a_search_then_training_killed_and_resumed_then_advice_then_a_verified_r
     dataset = read_dataset(folder / "campaign")
     assert len(dataset.measurements) == RUNS  # nothing was lost, and nothing measured twice
     assert errors.count("its times mean nothing") == 4  # twice in training, once with each answer
-    check_search(json.loads((folder / "searched.json").read_text()))
+    check_advice(json.loads((folder / "searched.json").read_text()))
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
-    assert {run["mapping"] for run in advice["regions"]} == {probe["mapping"] for probe in advice["probes"]}
+    assert {run["mapping"] for run in advice["regions"]} <= {run["mapping"] for run in advice["runs"]}
     regions = [region for run in advice["regions"] for region in run["times"]["regions"]]
     assert all(region["time_s"] > 0 for region in regions)
-    assert any(region["at_work"] for region in regions), "untimed runs list the threads' work"
     assert "threads were bound to their PU at each check" in errors
     assert "(100%) were" in errors or "(99." in errors
     run = json.loads((folder / "run.json").read_text())
-    assert (run["mapping"], run["placed_by"], run["exit_code"]) == (advice["mapping"], "library", 0)
+    assert (run["placed_by"], run["exit_code"]) == ("library", 0)
+    assert run["mapping"] == (MAPPINGS[0] if advice["keep"] else advice["mapping"])
     threads, pages = (run["placement"][what] for what in ("threads", "pages"))
     assert 0 < threads["right"] == threads["looked_at"]
     assert 0 < 0.99 * pages["looked_at"] <= pages["right"] <= pages["looked_at"] == sum(pages["nodes"].values())
@@ -69,18 +69,17 @@ def check_variables(answer: dict[str, Any]) -> None:
     assert set(rounds) == {3}
 
 
-def check_search(answer: dict[str, Any]) -> None:
+def check_advice(answer: dict[str, Any]) -> None:
     """Check the answer that was given before there was a model; its command has run."""
-    assert (answer["answer"], answer["baseline"], answer["modelled"]) == ("searched", "as-it-is", False)
+    assert (answer["answer"], answer["baseline"], answer["modelled"]) == ("advised", "as-it-is", False)
     first, *others = answer["runs"]
     assert (first["mapping"], first["outcome"], first["speedup"]) == ("as-it-is", "done", 1.0)
-    assert answer["clock"] == "regions"  # seen without placing the program
-    for run in others:  # on a busy computer what is outside of regions may take long in one of them
-        assert run["outcome"] in {"done", "ended"} or "the rest took over three times" in run["message"], run
+    assert 0 < first["region_time_s"] <= first["time_s"]  # seen without placing the program
+    assert all(run["outcome"] in {"done", "ended"} for run in others), others
     assert 1 < len({run["mapping"] for run in answer["runs"]}) == len(answer["runs"]) <= 3
     assert answer["keep"] == (answer["mapping"] == "as-it-is")
     assert answer["keep"] or answer["command"].startswith(f"numapredict run --mapping {answer['mapping']} -- ")
-    times = {run["mapping"]: run["time_s"] for run in answer["runs"]}
+    times = {run["mapping"]: run["region_time_s"] for run in answer["runs"]}
     assert answer["regions"][0]["mapping"] == "as-it-is"
     for run in answer["regions"]:
         regions = run["times"]["regions"]

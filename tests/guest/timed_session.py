@@ -87,16 +87,16 @@ def ready() -> Path:
 
 
 def main(app: str, *learned: str) -> None:
-    """Ask before any training, train, ask again, verify, run as advised and as by default, characterise."""
+    """Ask before any training, train, ask again, run as advised and as by default, characterise."""
     folder = ready()
     command, train = app.split(), training(learned, host_topology())
     for words in (["topology"], ["doctor"], command, [*train, "--dry-run"], train, command):
         asked(words, folder)
-    verified = asked(["predict", "--verify", "--json", *command], folder)
-    if verified.exit_code == 0:
-        advice = json.loads(verified.output)
-        chosen = (advice["verification"] or advice)["mapping"]
-        for mapping in dict.fromkeys((advice["default"], chosen)):
+    answered = asked(["predict", "--json", *command], folder)
+    if answered.exit_code == 0:
+        advice = json.loads(answered.output)
+        chosen = [] if advice["keep"] else [advice["mapping"]]
+        for mapping in dict.fromkeys((advice["default"], *chosen)):
             words = ["run", "--mapping", mapping, "--verify", "--regions", "-o", str(folder / "run.json")]
             asked([*words, "--", *command], folder)
     asked(["characterize", "--into", str(folder / "shown"), "--repetitions", "1", *command], folder)

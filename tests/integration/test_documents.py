@@ -19,7 +19,7 @@ from numapredict.predictor.evaluation.evaluation_session import evaluate_dataset
 from numapredict.predictor.learning.model_choice import named_model
 from numapredict.reports.parts.held_out import shipped_data
 from tests.golden.evaluations import measured
-from tests.golden.evaluations.figures import FILE, Judged, judged
+from tests.golden.evaluations.figures import FILE, OURS, Judged, judged
 from tests.guide import (
     GUIDE,
     ROOT,
@@ -97,8 +97,8 @@ UNNAMED = {
     "native/library.py": "the line has the commands that build it",
     "predictor/advising/emitted_command.py": "names the nearest command of the tool",
     "predictor/advising/last_advice.py": "says to ask or to name a mapping",
-    "predictor/advising/own_threads.py": "becomes the reason of an unknown answer",
     "predictor/advising/search.py": "says what the program said",
+    "predictor/advising/thesis_method.py": "a probe that fails, which its run has said",
     "predictor/advising/session.py": "names the options that exclude each other",
     "predictor/evaluation/fleet_session.py": "a fleet without datasets of ours: the line says what to collect",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
@@ -112,8 +112,6 @@ UNNAMED = {
     "predictor/learning/budget.py": "the line says which budget",
     "predictor/learning/dataset_gains.py": "training on foreign mappings is refused before",
     "predictor/learning/datasets.py": "the line names the datasets",
-    "predictor/learning/probe_search.py": "a dataset that is too small to learn from",
-    "predictor/learning/selection.py": "a dataset that is too small to learn from",
     "predictor/learning/train.py": "names the option",
     "predictor/regions/session.py": "the line says what to do",
     "predictor/searching/gains_file.py": "a damaged file of known gains: the line says what to do",
@@ -128,13 +126,12 @@ UNNAMED = {
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/figure_file.py": "the line says which endings there are",
     "reports/parts/answer_file.py": "stands below 'is neither a model nor a prediction'",
-    "reports/parts/consistency.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/advice_consistency.py": "stands below 'is neither a model nor a prediction'",
     "reports/parts/contents.py": "the answer keeps the program as it is: the line says all",
     "reports/parts/held_out.py": "says what writes such a file",
     "reports/parts/page.py": "the line says which ending there is",
     "reports/parts/replays_file.py": "the line says which file to name",
     "reports/parts/replays_consistency.py": "stands in the line of replays_file.py",
-    "reports/parts/search_consistency.py": "stands below 'is neither a model nor a prediction'",
     "reports/parts/topology.py": "the line has the command for the other machine",
     "reports/parts/variables_consistency.py": "stands below 'is neither a model nor a prediction'",
     "reports/placed_mapping.py": "the line names the policies",
@@ -309,23 +306,17 @@ class TestFigures:
     def test_quality_has_their_intervals_and_sums(self) -> None:
         text = " ".join((GUIDE / "quality.md").read_text().split())
         for machine, found in self.GOLDEN.items():
-            low, high = found.scores["two probes"].interval
+            low, high = found.scores[OURS].interval
             assert f"{low:.2f} to {high:.2f} on {machine}" in text
-        for name, words in (
-            ("no counters: times and local share", "by the two times"),
-            ("no counters: times alone", "by the times alone"),
-        ):
-            *most, last = (f"{found.scores[name].gain_captured:.2f}" for found in self.GOLDEN.values())
-            assert f"{', '.join(most)} and {last} {words}" in text
-        left, tried, faster, stated, within = (
+        *most, last = (f"{found.scores['search of 2 runs'].gain_captured:.2f}" for found in self.GOLDEN.values())
+        assert f"Two runs (`--runs 2`) capture {', '.join(most)} and {last}" in README
+        runs, faster, stated, within = (
             sum(getattr(found, name) for found in self.GOLDEN.values())
-            for name in ("left", "tried", "faster", "stated", "within")
+            for name in ("runs", "faster", "stated", "within")
         )
-        assert f"Of {left} programs" in text
-        assert f"{tried} were advised one of their probes" in text
-        assert f"Of the other {left - tried}" in text
-        assert f"{faster} became faster, where {stated:.0f} were expected" in text
-        assert f"{within} came out within the interval that should hold {0.9 * (left - tried):.0f}" in text
+        assert f"Of {runs} further runs" in text
+        assert f"{within} came out within the interval that should hold {0.9 * runs:.0f}" in text
+        assert f"{faster} beat the best so far, where {stated:.0f} were expected" in text
 
     MEASURED = msgspec.json.decode(measured.FILE.read_bytes(), type=dict[str, dict[str, measured.Measured]])
 
@@ -335,7 +326,11 @@ class TestFigures:
         cells = [
             f"{score.gain_captured:.2f}" + (f" ({score.interval[0]:.2f} to {score.interval[1]:.2f})" if ours else "")
             for found in (apart, together)
-            for ours, score in ((True, found.scores["two probes"]), (False, found.scores["fixed"]))
+            for ours, score in (
+                (True, found.scores[OURS]),
+                (False, found.scores["search of 2 runs"]),
+                (False, found.scores["fixed"]),
+            )
         ]
         row = f"| {machine} | {' | '.join(cells)} |"
         quality = (GUIDE / "quality.md").read_text()

@@ -45,9 +45,8 @@ def said(program: Path, *words: str, threads: int = 2) -> subprocess.CompletedPr
     return subprocess.run([program, *words], capture_output=True, text=True, check=False, env=environment, timeout=240)
 
 
-def advised(program: Path, *words: str, search: bool = False) -> dict[str, object]:
-    options = ("--search",) if search else ()
-    done = numapredict("predict", *options, *SANDY, "--json", str(program), *words)
+def advised(program: Path, *words: str) -> dict[str, object]:
+    done = numapredict("predict", *SANDY, "--json", str(program), *words)
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -80,18 +79,19 @@ def test_the_solver_finds_the_potential(tmp_path: Path) -> None:
 
 @traced
 def test_one_node_is_faster_for_many_short_steps_and_a_search_finds_it(tmp_path: Path) -> None:
-    found = advised(built("ticks.c", tmp_path), "4096", "60", search=True)
+    found = advised(built("ticks.c", tmp_path), "4096", "60")
     assert parse_label(str(found["mapping"])).thread_nodes == 1
     assert isinstance(found["speedup"], float)
     assert found["speedup"] > 1.5
 
 
 @traced
-@pytest.mark.parametrize(("name", "words"), [("poisson.c", ("80", "4")), ("waves.f90", ("1000", "4"))])
+@pytest.mark.parametrize(("name", "words"), [("poisson.c", ("80", "20")), ("waves.f90", ("2000", "20"))])
 def test_what_one_thread_initialised_is_to_be_spread(name: str, words: tuple[str, ...], tmp_path: Path) -> None:
     found = advised(built(name, tmp_path), *words)
     assert parse_label(str(found["mapping"])).page_policy != "first-touch"
-    assert found["expected_speedup"]["median"] > 1.1  # type: ignore[index]
+    assert isinstance(found["speedup"], float)
+    assert found["speedup"] > 1.05
 
 
 @sampled

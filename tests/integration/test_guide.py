@@ -137,7 +137,7 @@ def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) 
         # A busy computer takes longer to come to the first region, and the line then says how long that may take.
         printed = re.sub(r" and \d+ before its first region", "", done.stdout)
         assert readings_apart(exchange.expected, printed, TOLERANCE) == []
-    assert "\n  numapredict run --mapping 32x4-scatter-locality -- ./heat\n" in done.stdout
+    assert "\n  numapredict run --mapping 32x4-contiguous-locality -- ./heat\n" in done.stdout
 
 
 def test_what_the_gate_does_is_the_readmes_first_commands() -> None:

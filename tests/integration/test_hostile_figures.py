@@ -14,6 +14,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.placement import resolve
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
+from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
 from numapredict.predictor.evaluation.thesis import Sweep, sweeps_of
 from numapredict.predictor.learning.features import observe
@@ -64,7 +65,10 @@ def dataset_of(machine: str) -> Dataset:
 
 
 def evaluations(machine: str) -> Evaluations:
-    programs = [held_out(name, 1.0 + n, 2.0 + n, (3.0 + n, 4.0 + n, 5.0 + n)) for n, name in enumerate(HOSTILE)]
+    programs = [
+        held_out(name, 1.0 + n, 2.0 + n, Forecast(4.0 + n, 3.0 + n, 5.0 + n, 0.9, 1.0 + n))
+        for n, name in enumerate(HOSTILE)
+    ]
     return together([evaluation(name, programs) for name in (machine, f"{machine} 2")])
 
 

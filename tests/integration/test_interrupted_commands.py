@@ -113,7 +113,7 @@ def test_a_prediction_on_this_computer_keeps_nothing(tmp_path: Path, monkeypatch
     planted = planted_dataset(10)
     timed = tuple(msgspec.structs.replace(m, modelled=False) for m in planted.measurements)
     dataset = msgspec.structs.replace(planted, topology=host_topology(), modelled=False, measurements=timed)
-    write_model(train(dataset, TrainingOptions(n_clusters=3, feature_kinds=("ratio",))), tmp_path / "m.json")
+    write_model(train(dataset, TrainingOptions(n_clusters=3)), tmp_path / "m.json")
     words = ("predict", "--model", "m.json", "sh", "-c", "touch up; exec sleep 600")
     running = Running(*words, cwd=tmp_path)
     ended = running.when((tmp_path / "up").exists).interrupted()

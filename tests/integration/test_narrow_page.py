@@ -6,16 +6,14 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.learning.datasets import open_dataset
-from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import write_page
 from numapredict.reports.parts.subject import Subject
+from tests.advised import advised_on
 from tests.chromium import Chromium, is_installed
 from tests.judged import judged_answer
 from tests.planted_page import browser, data, dataset
@@ -36,9 +34,9 @@ def long_lines() -> Variables:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    model = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
-    advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
-    clusters = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
+    model = train(dataset, TrainingOptions())
+    advice = advised_on(dataset, dataset.programs[1], model)
+    clusters = train(dataset, TrainingOptions(n_clusters=5))
     for name, subject in {
         "both": Subject(name="planted", dataset=dataset, model=clusters),
         "shipped": Subject(name="sandybridge-4x8", dataset=open_dataset("sandybridge-4x8")),

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: PageData) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
+    model = train(dataset, TrainingOptions(n_clusters=5))
     write_page(data, folder / "dataset.html")
     write_page(page_data(Subject(name="planted", dataset=dataset, model=model)), folder / "both.html")
     return {name: folder / f"{name}.html" for name in ("dataset", "both")}
@@ -332,7 +332,7 @@ def test_tree_names_and_bars_stay_in_sight(browser: Chromium, wide: Path, width:
 def test_the_runs_of_a_search_are_drawn(browser: Chromium, tmp_path: Path, scheme: str) -> None:
     """Without any script: each mark is visible within the drawing, and says what it is."""
     found = answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)
-    write_page(page_data(Subject(name="app", searched=found)), tmp_path / "search.html")
+    write_page(page_data(Subject(name="app", advice=found)), tmp_path / "search.html")
     browser.open(tmp_path / "search.html", prefers_color_scheme=scheme)
     seen = browser.script(
         """const root = document.querySelector('svg.runs'), all = root.getBoundingClientRect();

@@ -10,16 +10,14 @@ from typing import ClassVar
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.terminal.printable import printable
-from numapredict.predictor.advising.advice import advise
-from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.contents import PageData, page_data
 from numapredict.reports.parts.heatmap import HeatmapData
 from numapredict.reports.parts.page import write_page
 from numapredict.reports.parts.subject import Subject
+from tests.advised import advised_on
 from tests.chromium import Chromium, is_installed
 from tests.hostile import NAMES, with_hostile_names
 from tests.page_reader import by_mean_speedup, hover, press, spaced, tip, words
@@ -38,14 +36,14 @@ KINDS = ("dataset", "model", "both", "prediction", "search", "kept", "hostile")
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: PageData) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
-    advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
+    model = train(dataset, TrainingOptions(n_clusters=5))
+    advice = advised_on(dataset, dataset.programs[1], model)
     subjects = {
         "model": Subject(name="planted", model=model, origin="m.json"),
         "both": Subject(name="planted", dataset=dataset, model=model),
         "prediction": Subject(name=advice.program, advice=advice),
-        "search": Subject(name="app", searched=answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)),
-        "kept": Subject(name="app", searched=answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))),
+        "search": Subject(name="app", advice=answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)),
+        "kept": Subject(name="app", advice=answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))),
         "hostile": Subject(name=NAMES[1], dataset=with_hostile_names(dataset)),
         "many": Subject(name="planted", dataset=planted_dataset(60, subset="full")),
     }

@@ -1,19 +1,19 @@
 """`numapredict report PREDICTION --profile FILE`: each node's share of the pages."""
 
+import json
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.host.host import topology_from_file
-from numapredict.collect.mapping import mapping_named, to_label
-from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.collect.mapping import from_label, to_label
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.datasets import open_dataset
-from numapredict.predictor.learning.model_choice import named_model
+from tests.advised import answer_on
 from tests.profiles import profile_bytes
-from tests.searches import DEFAULT, Computer, Described, answered, times
+from tests.searches import DEFAULT, LOCAL, Computer, Described, answered, times
 
 MACHINES = Path(__file__).parents[1] / "machines"
 
@@ -21,9 +21,9 @@ MACHINES = Path(__file__).parents[1] / "machines"
 @pytest.fixture(scope="module")
 def advice() -> Advice:
     """The advice for a program of a described machine whose pages go where they are used."""
-    dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
+    dataset = open_dataset("sandybridge-4x8")
     for program in dataset.programs:
-        found = advise(program, RecordedMachine(dataset), chosen)
+        found = answer_on(dataset, program)
         if isinstance(found, Advice) and "-locality" in found.mapping.label:
             return found
     raise AssertionError("no program is advised to have its pages where they are used")
@@ -58,37 +58,26 @@ def test_a_profile_tells_each_nodes_share(advice: Advice, profile: Path, tmp_pat
     assert "numapredict run --profile" in without
 
 
-def here(advice: Advice, machine: str) -> Advice:
-    """Return what timed runs on a machine would have said, of a mapping that fits two nodes of two cores."""
-    mapping = "4x2-contiguous-locality"
-    probes = tuple(
-        msgspec.structs.replace(probe, mapping=mapping_named("4x2-contiguous-first-touch")) for probe in advice.probes
-    )
-    return msgspec.structs.replace(
-        advice,
-        modelled=False,
-        machine=machine,
-        mapping=mapping,
-        probes=probes,
-        command=f"numapredict run --mapping {mapping} -- ./app",
-    )
+def here(machine: str) -> Advice:
+    """Return the answer of timed runs on a machine, for a mapping that fits two nodes of two cores."""
+    found = msgspec.json.encode(answered(Computer(times(8.0, local=4.0))), enc_hook=to_label)
+    text = found.decode().replace(LOCAL.label, "4x2-contiguous-locality").replace('"planted"', json.dumps(machine))
+    return msgspec.json.decode(text, type=Advice, dec_hook=from_label)
 
 
-def test_of_this_computer_the_nodes_are_known(
-    advice: Advice, profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_this_computer_the_nodes_are_known(profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     xml = MACHINES / "four-node.xml"
     monkeypatch.setenv("HWLOC_XMLFILE", str(xml))
-    code, page = page_of(here(advice, topology_from_file(xml).name), tmp_path, "--profile", str(profile))
+    code, page = page_of(here(topology_from_file(xml).name), tmp_path, "--profile", str(profile))
     assert code == 0
     assert "75% of the pages (9)" in page
 
 
 def test_of_another_computer_they_are_not(
-    advice: Advice, profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HWLOC_XMLFILE", str(MACHINES / "four-node.xml"))
-    code, page = page_of(here(advice, "elsewhere"), tmp_path, "--profile", str(profile))
+    code, page = page_of(here("elsewhere"), tmp_path, "--profile", str(profile))
     assert (code, page) == (2, "")
     reported = capsys.readouterr().err
     assert reported.count("\n") == 1

@@ -5,16 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+from click.testing import CliRunner
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import Mapping, from_label, parse_label
 from numapredict.collect.modelled.modelled_machine import traced_teams
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.native.library import marks_library
-from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.own_threads import own_team
-from numapredict.predictor.learning.model_choice import ChosenModel, named_model
+from numapredict.predictor.command_line.commands import commands
 from tests.openmp import CAN_TRACE, CLANG, GCC, build, program_of, traced
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -71,12 +73,11 @@ def test_all_mappings_compete_for_it(
     processors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
-    machine, model = modelled_machine("sandybridge-4x8"), named_model("sandybridge-4x8").model
+    machine = modelled_machine("sandybridge-4x8")
     measured = machine.run(program_of(processors, 0), parse_label("16x2-contiguous-first-touch"))
     assert teams_of(measured) == (Team(16, 1.0),)
     assert own_team(measured) is None
-    answer = advise(program_of(processors, 0), machine, ChosenModel(model, "a shipped model"))
-    assert isinstance(answer, Advice)
-    assert answer.own_threads is None
-    assert answer.default == model.default
-    assert [probe.mapping for probe in answer.probes] == [probe.mapping for probe in model.probes]
+    done = CliRunner().invoke(commands, ["predict", "--machine", "sandybridge-4x8", "--json", str(processors), "0"])
+    answer = msgspec.json.decode(done.stdout, type=Advice, dec_hook=from_label)
+    assert not answer.own_threads
+    assert len({run.mapping.threads for run in answer.runs if isinstance(run.mapping, Mapping)}) > 1

@@ -73,7 +73,7 @@ def test_each_timed_run_reads_the_same_and_another_input_is_another_search(
 def test_the_trace_of_a_described_machine_reads_it_and_is_kept_for_this_input_alone(
     reads: Path, tmp_path: Path
 ) -> None:
-    words = ("--search", "--runs", 2, "--machine", "broadwell-2x10", reads)
+    words = ("--runs", 2, "--machine", "broadwell-2x10", reads)
     _, said = asked(tmp_path, "100000\n", *words)
     assert "tracing with 20 threads" in said
     assert set((tmp_path / "log").read_text().split()) == {"100000"}

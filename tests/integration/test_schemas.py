@@ -80,7 +80,7 @@ def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     program = example_program(tmp_path)
     advice = check("predict", numapredict("-q", *SANDY, "--json", "--cpu-seconds", "30", str(program)).stdout)
     searched = check("predict", numapredict("-q", *SANDY, "--json", "--runs", "2", str(program)).stdout)
-    assert searched["answer"] == "searched"
+    assert searched["answer"] == "advised"
     assert advice["machine"] == "sandybridge-4x8"
     which = ("--codelet", "stream-triad", "--size", "small", "--space", "diener")
     words = ("collect", "campaign", *SANDY, "--into", "made", *which, "--json")

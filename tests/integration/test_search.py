@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.run_limit import RunLimit, region_time_when_ended
@@ -16,11 +17,12 @@ from numapredict.collect.placing.exit_code import exit_code_of
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.program import Program
+from numapredict.collect.space import full_space
 from numapredict.native.library import codelets_program
 from numapredict.predictor.command_line.commands import commands
 from numapredict.predictor.command_line.main import main
 from tests.html_document import Document
-from tests.openmp import CAN_TRACE
+from tests.openmp import CAN_TRACE, program_of
 from tests.shapes import shape
 
 pytestmark = [
@@ -32,8 +34,8 @@ MACHINE = "broadwell-2x10"
 
 
 def asked(*words: object) -> tuple[Any, str]:
-    """Return the JSON answer of a search on a described machine, and what it logged."""
-    done = CliRunner().invoke(commands, ["predict", "--search", "--json", *map(str, words)])
+    """Return the JSON answer on a described machine, and what was logged."""
+    done = CliRunner().invoke(commands, ["predict", "--json", *map(str, words)])
     assert done.exit_code == 0, done.output
     return msgspec.json.decode(done.stdout), done.stderr
 
@@ -45,7 +47,7 @@ def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a
     foreign: Path, tmp_path: Path
 ) -> None:
     answer, said = asked("--machine", MACHINE, "--runs", "3", foreign, "exit", 0)
-    assert (answer["answer"], answer["modelled"], answer["clock"]) == ("searched", True, "regions")
+    assert (answer["answer"], answer["modelled"], answer["method"]) == ("advised", True, "search")
     assert answer["baseline"] == answer["default"] == answer["runs"][0]["mapping"] == "20x2-contiguous-first-touch"
     assert answer["knows"] == f"136 programs on {MACHINE} (modelled)"
     best = max(answer["runs"], key=lambda run: run["speedup"])
@@ -58,15 +60,19 @@ def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a
     assert "run 1 of 3" in said
     assert [run["mapping"] for run in answer["regions"]] == [answer["baseline"], answer["mapping"]]
     for run, times in zip(answer["regions"], (answer["runs"][0], best), strict=True):
-        assert sum(region["time_s"] for region in run["times"]["regions"]) == pytest.approx(times["time_s"], rel=1e-3)
+        whole_s = sum(region["time_s"] for region in run["times"]["regions"])
+        assert whole_s == pytest.approx(times["region_time_s"], rel=1e-3)
         assert {region["place"]["module"] for region in run["times"]["regions"]} == {str(foreign)}
     page = tmp_path / "page.html"
     done = CliRunner().invoke(commands, ["report", "-", "-o", str(page)], input=msgspec.json.encode(answer))
     assert done.exit_code == 0, done.output
     document = Document(page.read_text(encoding="utf-8"))
     assert document.texts["pre"] == [answer["command"], *(one["command"] for one in answer["alternatives"])]
-    assert f"{answer['speedup']:.2f}x over {answer['baseline']}, for its parallel regions" in document.texts["body"][0]
-    assert len(document.table("The runs in their order")) == 4
+    assert (
+        f"{answer['speedup']:.2f}x for the whole run, {answer['region_speedup']:.2f}x for its"
+        in document.texts["body"][0]
+    )
+    assert len(document.table("The runs in their order")) == 1 + len(answer["runs"])
     assert len(document.table("Runs in turn of")) == 2
     assert f"{answer['mapping']} on {MACHINE}; filled squares are cores" in page.read_text(encoding="utf-8")
     emitted = CliRunner().invoke(
@@ -98,53 +104,75 @@ def test_only_mappings_with_the_programs_own_number_of_threads_are_run(foreign: 
     assert "only mappings of 8 are considered" in said
 
 
-def test_a_model_and_a_search_exclude_each_other(foreign: Path) -> None:
-    done = CliRunner().invoke(commands, ["predict", "--search", "--model", MACHINE, str(foreign)])
+def test_what_was_computed_is_best_of_the_traced_numbers_of_threads(foreign: Path) -> None:
+    answer, said = asked("--machine", MACHINE, foreign, "exit", 0)
+    traced = {parse_label(run["mapping"]).threads for run in answer["runs"]}
+    assert said.count("tracing with") <= len(traced)
+    machine, program = modelled_machine(MACHINE), program_of(foreign, "exit", 0)
+    times = {
+        mapping: machine.run(program, mapping).time_s
+        for mapping in full_space(machine.topology)
+        if mapping.threads in traced
+    }
+    assert answer["computed"] == len(times)
+    best = min(times.values())
+    chosen = parse_label(answer["mapping"])
+    assert times[chosen] <= 1.02 * best or (answer["keep"] and times[chosen] <= 1.0145 * best)
+
+
+def test_a_model_explains_and_its_clusters_name_a_mapping(foreign: Path) -> None:
+    answer, said = asked("--machine", MACHINE, "--model", MACHINE, foreign, "exit", 0)
+    assert f"using the shipped model {MACHINE}" in said
+    assert answer["similar"]["centroid"] in answer["similar"]["members"]
+    assert answer["similar"]["best"]
+
+
+def test_by_the_thesis_s_method_the_cluster_chooses_and_its_choice_is_run(foreign: Path) -> None:
+    answer, said = asked("--machine", MACHINE, "--method", "thesis", foreign, "exit", 0)
+    assert (answer["method"], answer["next"], answer["computed"]) == ("thesis", None, 0)
+    probes = [run["mapping"] for run in answer["runs"][1:3]]
+    assert {"10x2-contiguous-balance", "20x2-contiguous-locality"} >= set(probes)
+    assert answer["similar"]["best"] == answer["runs"][-1]["mapping"] or answer["similar"]["best"] in probes
+    assert answer["keep"] or answer["mapping"] == answer["similar"]["best"]
+    assert "the thesis's method on the dataset of the shipped model" in said
+    words = CliRunner().invoke(
+        commands, ["predict", "--explain", "--machine", MACHINE, "--method", "thesis", str(foreign), "exit", "0"]
+    )
+    assert "by the thesis's method" in " ".join(words.stdout.split())
+
+
+def test_an_option_that_has_no_effect_is_refused(foreign: Path) -> None:
+    done = CliRunner().invoke(commands, ["predict", "--fresh", "--machine", MACHINE, str(foreign)])
     assert getattr(done.exception, "exit_code", None) == 2
-    assert str(done.exception).startswith("--model chooses what predicts")
+    assert str(done.exception).startswith("--fresh discards runs of this computer, and of a described machine none are")
 
 
-@pytest.mark.parametrize(
-    ("option", "search", "said"),
-    [
-        ("--no-cut", (), "--fresh and --no-cut are of a search, and here the shipped model broadwell-2x10 answers"),
-        ("--fresh", ("--search",), "--fresh discards runs of this computer, and of a described machine none are kept"),
-    ],
-)
-def test_options_of_a_search_that_have_no_effect_are_refused(
-    foreign: Path, option: str, search: tuple[str, ...], said: str
-) -> None:
-    done = CliRunner().invoke(commands, ["predict", *search, option, "--machine", MACHINE, str(foreign)])
-    assert getattr(done.exception, "exit_code", None) == 2
-    assert str(done.exception).startswith(said)
-
-
-def test_how_often_the_program_will_run_decides_how_many_runs_are_made(foreign: Path) -> None:
-    once, _ = asked("--machine", MACHINE, "--for", 1, foreign, "exit", 0)
-    assert (len(once["runs"]), once["keep"], once["expected_runs"]) == (1, True, 1)
-    often, said = asked("--machine", MACHINE, "--for", 100_000, "--runs", 5, foreign, "exit", 0)
-    assert len(often["runs"]) == 5  # without --for, at most 4
+def test_how_often_the_program_will_run_decides_how_many_numbers_of_threads_are_traced(foreign: Path) -> None:
+    once, said = asked("--machine", MACHINE, "--for", 1, foreign, "exit", 0)
+    assert once["expected_runs"] == 1
+    assert {parse_label(run["mapping"]).threads for run in once["runs"]} == {20}
+    often, said = asked("--machine", MACHINE, "--for", 10**9, "--runs", 5, foreign, "exit", 0)
+    threads = {parse_label(run["mapping"]).threads for run in often["runs"]}
+    assert 2 < len(threads) <= 5
     assert "run 2 of at most 5: " in said
-    assert said.count("tracing with") == len({parse_label(run["mapping"]).threads for run in often["runs"][1:]} - {20})
-    both, said = asked("--machine", MACHINE, "--for", 100_000, "--runs", 3, foreign, "exit", 0)
-    assert len(both["runs"]) == 3
-    assert "tracing with" not in said  # a search for fewer or more runs finds the traces of the other
+    assert said.count("tracing with") == len(threads - {20})
+    both, said = asked("--machine", MACHINE, "--for", 10**9, "--runs", 3, foreign, "exit", 0)
+    assert {parse_label(run["mapping"]).threads for run in both["runs"]} <= threads
+    assert "tracing with" not in said  # an answer by fewer or more runs finds the traces of the other
 
 
 def test_options_that_contradict_each_other_are_refused(foreign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (("--for", "0"), "0 is not in the range x>=1"),
-        (("--for", "10", "--model", MACHINE), "--model chooses what predicts"),
-        (("--runs", "3", "--method", "thesis"), "--method thesis answers from two probes"),
         (("--for", "often"), "'often' is not a valid integer"),
     ):
         assert main(["predict", *words, str(foreign)]) == 2
         assert said in capsys.readouterr().err
 
 
-def test_a_search_says_that_it_verifies_in_any_case(foreign: Path) -> None:
-    _, said = asked("--verify", "--runs", "2", "--machine", MACHINE, foreign, "exit", 0)
-    assert said.count("--verify adds nothing") == 1
+def test_options_of_earlier_days_change_nothing(foreign: Path) -> None:
+    plain, _ = asked("--machine", MACHINE, foreign, "exit", 0)
+    assert asked("--verify", "--search", "--machine", MACHINE, foreign, "exit", 0)[0] == plain
 
 
 def test_damaged_knowledge_is_refused_in_one_line(
@@ -152,7 +180,7 @@ def test_damaged_knowledge_is_refused_in_one_line(
 ) -> None:
     (tmp_path / "known").write_bytes(b"\x80\x04damaged")
     monkeypatch.setattr("numapredict.predictor.searching.prior.shipped_file", lambda: tmp_path / "known")
-    done = CliRunner().invoke(commands, ["predict", "--search", "--machine", MACHINE, str(foreign)])
+    done = CliRunner().invoke(commands, ["predict", "--machine", MACHINE, str(foreign)])
     assert getattr(done.exception, "exit_code", None) == 2
     assert "\n" not in str(done.exception)
     assert str(tmp_path / "known") in str(done.exception)
@@ -213,16 +241,14 @@ def long_regions(regions: int) -> str:
     return f"{codelets_program()} stream-triad --size tiny --iterations {regions}"
 
 
-def test_a_run_is_ended_once_its_regions_have_taken_as_long_as_they_may(foreign: Path, tmp_path: Path) -> None:
+def test_of_a_run_that_is_ended_the_time_in_its_regions_is_known(tmp_path: Path) -> None:
     mapping = parse_label("1x1-contiguous-first-touch")
-    found = here().run(scripted(tmp_path, long_regions(10**8)), mapping, RunLimit(regions_s=0.2))
+    found = here().run(scripted(tmp_path, f"sleep 3\n{long_regions(10**8)}"), mapping, RunLimit(4.0))
     assert (found.status, found.repetitions) == ("timeout", ())
     seen_s = region_time_when_ended(found)
     assert seen_s is not None
-    assert 0.2 <= seen_s < 300  # at the usual time-out it would be twice as much
-    program = scripted(tmp_path, f"sleep 0.6\n{foreign} exit 0\nsleep 0.3")  # what is outside of them does not count
-    found = here().run(program, mapping, RunLimit(regions_s=10))
-    assert (found.status, region_time_when_ended(found)) == ("ok", None)
+    assert 0 < seen_s < 3  # the three seconds before them do not count
+    assert region_time_when_ended(here().run(scripted(tmp_path, long_regions(1)), mapping, RunLimit(30.0))) is None
 
 
 def test_a_run_is_ended_with_all_its_processes_once_its_time_is_up(tmp_path: Path) -> None:

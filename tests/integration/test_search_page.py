@@ -9,8 +9,8 @@ from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.source.place import Frame, Place
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.region_run import RegionRun
-from numapredict.predictor.advising.searched import Searched
 from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render, write_page
 from numapredict.reports.parts.subject import Subject
@@ -38,8 +38,8 @@ SEARCHED = answered(Described(times(8.0, local=4.0)), baseline=DEFAULT)
 HIDDEN = "".join(map(chr, (0x1B, 7, 0x9B, 0x200B, 0x202A, 0x202E, 0x2066)))
 
 
-def searched_page(found: Searched) -> str:
-    return render(page_data(Subject(name=found.program, searched=found)))
+def searched_page(found: Advice) -> str:
+    return render(page_data(Subject(name=found.program, advice=found)))
 
 
 def sections(page: str) -> list[str | None]:
@@ -61,12 +61,14 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
     )
     page = searched_page(found)
     document = Document(page)
-    assert sections(page) == ["searched", "runs", "confirming", "further", "placed", "alternatives", "about"]
+    assert sections(page) == [
+        "answer", "choices", "why", "runs", "confirming", "further", "placed", "alternatives", "about"
+    ]  # fmt: skip
     body = " ".join(document.texts["body"][0].split())
     for said in (
         "The program sets 32.",
         "32 threads on 4 nodes, consecutive threads together; each page on the node whose threads use it most",
-        "2.10x over the program as it is now, for the whole run: 2.00x to 2.20x in 3 further runs of each, in turn",
+        "2.10x for the whole run, over the program as it is now: 2.00x to 2.20x in 3 further runs of each, in turn",
         "it is <slow>",
         "Kept: the first run, made from 2026-01-02 03:04 UTC on; --fresh makes all runs anew.",
         "each further one was chosen by what 4 programs on planted gained.",
@@ -105,14 +107,14 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
 def test_the_page_of_a_kept_baseline_has_its_command_and_no_drawing() -> None:
     kept = answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))
     page = searched_page(kept)
-    assert sections(page) == ["searched", "runs", "confirming", "further", "about"]
+    assert sections(page) == ["answer", "why", "runs", "confirming", "further", "about"]
     body = " ".join(Document(page).texts["body"][0].split())
     assert "Keep what you have No mapping that ran was significantly faster." in body
     assert "32x4-contiguous-locality was the fastest, but run again it gave 1.00x" in body
     assert Document(page).texts["pre"] == [kept.command]
     alone = answered(Computer(times(8.0)), runs=1, expected_runs=1)
     page = searched_page(alone)
-    assert sections(page) == ["searched", "runs", "further", "about"]
+    assert sections(page) == ["answer", "why", "runs", "further", "about"]
     assert "No mapping was tried, for that would cost more than it should save in 1 run" in page
     assert "<circle" not in page
     assert "No mapping is left to run." in searched_page(msgspec.structs.replace(kept, next=None))
@@ -122,13 +124,13 @@ def test_a_search_on_a_described_machine_is_drawn_on_its_nodes_and_called_modell
     page = searched_page(SEARCHED)
     assert f"{LOCAL} on sandybridge-4x8; filled squares are cores" in page
     assert "8 cores, threads 24 to 31" in page
-    assert "2.50x</strong> over 32x4-contiguous-first-touch, for the whole run" in page.replace("\u00a0", " ")
+    assert "for the whole run</strong>, over 32x4-contiguous-first-touch" in page.replace("\u00a0", " ")
     assert "(measured)" not in page
     document = Document(page)
     captions = document.texts["caption"] + document.texts["figcaption"]
     plain = [text for text in captions if not text.rstrip().endswith("(modelled)")]
     assert all(text.startswith((f"{LOCAL} on", "Read latency", "Read bandwidth")) for text in plain), plain
-    assert len(captions) - len(plain) == 3
+    assert len(captions) - len(plain) == 5
 
 
 def test_texts_of_a_search_are_text_wherever_they_stand() -> None:
@@ -155,7 +157,7 @@ def test_texts_of_a_search_are_text_wherever_they_stand() -> None:
         assert [letter for letter in page if letter in HIDDEN] == []
 
 
-def with_regions(word: str = "") -> Searched:
+def with_regions(word: str = "") -> Advice:
     found = answered(Computer(times(8.0, local=4.0)))
     runs = (
         REGIONS if not word else tuple(msgspec.structs.replace(run, times=renamed(run.times, word)) for run in REGIONS)
@@ -189,7 +191,7 @@ def test_the_page_has_the_parallel_regions_with_their_lines_and_what_no_placemen
     body = " ".join(document.texts["body"][0].split())
     assert "17% of the run is outside all regions, where one thread works: more threads do not shorten it" in body
     assert f"(measured, {LOCAL})." in body
-    assert sections(searched_page(with_regions())).index("regions") == 4
+    assert sections(searched_page(with_regions())).index("regions") == 6
     plain = msgspec.structs.replace(with_regions(), regions=REGIONS[:1])
     page = Document(searched_page(plain))
     alone, *_ = page.table("Each parallel region's time as it is now")
@@ -208,7 +210,7 @@ def test_the_page_has_the_parallel_regions_with_their_lines_and_what_no_placemen
 def test_the_regions_are_sorted_by_the_keyboard_and_fit_the_page(
     browser: Chromium, tmp_path: Path, scheme: str, width: int
 ) -> None:
-    write_page(page_data(Subject(name="app", searched=with_regions())), tmp_path / "page.html")
+    write_page(page_data(Subject(name="app", advice=with_regions())), tmp_path / "page.html")
     browser.resize(width, 900)
     browser.open(tmp_path / "page.html", prefers_color_scheme=scheme)
     assert browser.messages() == []

@@ -10,9 +10,12 @@ import msgspec
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.foreign_table import TableColumns
 from numapredict.collect.data.table_import import About, import_table
+from numapredict.collect.modelled.description import load_description
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
+from numapredict.predictor.evaluation.evaluation_session import sources_for
 from numapredict.predictor.learning.learning import options_of
-from tests.golden.evaluations.figures import Quoted, quoted
+from tests.benchmarks.measured_counterparts import counterparts_of
+from tests.golden.evaluations.figures import OURS, Quoted, quoted
 
 FILE = Path(__file__).parent / "measured.json"
 SHARED = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
@@ -62,7 +65,12 @@ def measured(machine: str) -> dict[str, Measured]:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("apart", "together"):
             dataset = imported(machine, Path(folder) / name, together=name == "together")
-            evaluation = evaluate_held_out(dataset, options_of(None, None, dataset))
-            scores = {"two probes": quoted(evaluation), "fixed": quoted(evaluation.baselines["fixed"])}
+            mappings = tuple(dict.fromkeys(each.mapping for each in dataset.measurements))
+            counterparts = counterparts_of(mappings, load_description(machine).topology)
+            dataset = msgspec.structs.replace(dataset, counterparts=counterparts)
+            options, sources = options_of(None, None, dataset), sources_for(dataset, without_machine=False)
+            evaluation = evaluate_held_out(dataset, options, sources=sources)
+            others = {each: quoted(evaluation.baselines[each]) for each in ("fixed", "search of 2 runs")}
+            scores = {OURS: quoted(evaluation), **others}
             found[name] = Measured(groups=evaluation.groups, scores=scores)
     return found

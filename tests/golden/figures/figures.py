@@ -9,6 +9,7 @@ from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
+from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
 from numapredict.predictor.evaluation.thesis import sweeps_of
 from numapredict.predictor.learning.features import observe
@@ -25,7 +26,7 @@ from numapredict.reports.related_work import RelatedData, related_data
 from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import SweepCurvesData, sweep_curves_data
 from numapredict.reports.topology_map import TopologyMapData, described_map_data
-from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
+from tests.evaluations import DEFAULT, OTHER, evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.profiles import profile_bytes
 from tests.replayed import on_a_server
@@ -38,11 +39,12 @@ def evaluations() -> Evaluations:
     """Return twelve programs in turn kept, advised a probe, and advised something else; some of these are misses."""
     programs = []
     for n in range(12):
-        mapping, oracle = (DEFAULT, PROBE, OTHER)[n % 3], 1.5 + n / 4
+        mapping, oracle = (DEFAULT, OTHER)[n % 2], 1.5 + n / 4
         speedup = 1.0 if mapping == DEFAULT else oracle / (1 + n / 50)
         ways = {"default": 1.0, "fixed": 0.8 * oracle, "wang oracle": 0.9 * oracle, "thesis recipe": 0.7 * oracle}
-        expected = (0.9 * oracle, oracle, 1.1 * oracle)
-        programs.append(held_out(f"program-{n}", speedup, oracle, expected, mapping, {**ways, "oracle": oracle}))
+        runs = [Forecast(oracle, 0.9 * oracle, 1.1 * oracle, 0.1 * n, speedup), Forecast(1.0, 0.5, 1.5, 0.3, 0.8)]
+        ways |= {"search of 2 runs": 0.95 * speedup, "oracle": oracle}
+        programs.append(held_out(f"program-{n}", speedup, oracle, *runs, mapping=mapping, baselines=ways))
     return together([evaluation("planted-4x8", programs)])
 
 

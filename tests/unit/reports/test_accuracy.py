@@ -8,21 +8,23 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 
 from numapredict.native.errors import UsageError
+from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.evaluation.search_curve import ANSWERED
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.accuracy import AccuracyData, accuracy_data, accuracy_figure
 from numapredict.reports.figure_file import write_figure
-from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
+from tests.evaluations import DEFAULT, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 PROGRAMS = [
-    held_out("right", 2.0, 2.0, (1.5, 2.1, 3.0)),
-    held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),
-    held_out("above", 5.0, 5.0, (2.0, 3.0, 4.0)),
-    held_out("known", 3.0, 3.3, (2.9, 3.0, 3.1), mapping=PROBE),
+    held_out("right", 2.0, 2.0, Forecast(2.1, 1.5, 3.0, 0.9, 2.0)),
+    held_out("below", 1.0, 4.0, Forecast(3.0, 2.0, 4.0, 0.9, 1.0)),
+    held_out("above", 5.0, 5.0, *[Forecast(3.0, 2.0, 4.0, 0.9, 5.0)] * 2),
+    held_out("late", 3.0, 3.3, *[Forecast(1.0, 0.9, 1.1, 0.5, 1.0)] * 3, Forecast(1.0, 0.9, 1.1, 0.5, 9.0)),
     held_out("kept", 1.0, 1.1, mapping=DEFAULT),
 ]
 
@@ -31,15 +33,15 @@ def made_up(*machines: str) -> AccuracyData:
     return accuracy_data(together([evaluation(machine, PROGRAMS) for machine in machines]))
 
 
-def test_a_point_a_program_that_was_advised_to_leave_the_default() -> None:
+def test_a_point_a_run_until_the_search_answers() -> None:
     data = made_up("there")
-    assert [(p.program, p.expected, p.low, p.high, p.measured, p.probed) for p in data.points] == [
-        ("right", 2.1, 1.5, 3.0, 2.0, False),
-        ("below", 3.0, 2.0, 4.0, 1.0, False),
-        ("above", 3.0, 2.0, 4.0, 5.0, False),
-        ("known", 3.0, 2.9, 3.1, 3.0, True),
+    assert [(p.program, p.expected, p.low, p.high, p.measured) for p in data.points] == [
+        ("right", 2.1, 1.5, 3.0, 2.0),
+        ("below", 3.0, 2.0, 4.0, 1.0),
+        *[("above", 3.0, 2.0, 4.0, 5.0)] * 2,
+        *[("late", 1.0, 0.9, 1.1, 1.0)] * 3,
     ]
-    assert (data.kept, data.inferred, data.within) == (1, 3, 1)
+    assert data.within == 4
     assert data.title == "5 held-out programs on there (modelled)"
 
 
@@ -47,13 +49,13 @@ def test_the_farthest_misses_come_first() -> None:
     data = made_up("there")
     assert [(point.program, point.miss) for point in data.misses] == [
         ("below", pytest.approx(math.log2(2.0))),
-        ("above", pytest.approx(math.log2(5 / 4))),
+        *[("above", pytest.approx(math.log2(5 / 4)))] * 2,
     ]
 
 
 def test_regrets_are_over_all_programs_and_ordered() -> None:
     ours, default = made_up("there").curves
-    assert (ours.name, default.name) == (Strategy.TWO_PROBES, "the default")
+    assert (ours.name, default.name) == (Strategy.OURS, "the default")
     assert ours.regrets == pytest.approx((0.0, 0.0, 0.1, 0.1, 3.0))
     assert default.regrets == pytest.approx((0.1, 1.0, 2.3, 3.0, 4.0))
     assert (ours.median, ours.p95) == pytest.approx((0.1, 0.1 + 0.8 * 2.9))
@@ -64,13 +66,13 @@ def test_regrets_agree_with_the_evaluation_s_score() -> None:
     found = together([evaluate_held_out(dataset, options_of(None, None, dataset))])
     data = accuracy_data(found)
     curves = {curve.name: curve for curve in data.curves}
-    assert set(curves) == {Strategy.TWO_PROBES, "random forest on our probes", "the best one for the other programs",
+    assert set(curves) == {Strategy.OURS, "random forest on our probes", "the best one for the other programs",
                            "the thesis's recipe", "the default"}  # fmt: skip
-    for name, score in ((Strategy.TWO_PROBES, found), ("the thesis's recipe", found.baselines["thesis recipe"])):
+    for name, score in ((Strategy.OURS, found), ("the thesis's recipe", found.baselines["thesis recipe"])):
         assert (curves[name].median, curves[name].p95) == pytest.approx((score.regret.median, score.regret.p95))
         assert curves[name].regrets[-1] == pytest.approx(score.regret.max)
-    assert data.kept + len(data.points) == 15
-    assert (data.inferred, data.within) == (found.calibration.programs, found.calibration.within)
+    runs = [forecast for held in found.datasets[0].held_out for forecast in held.forecasts[: ANSWERED - 1]]
+    assert (len(data.points), data.within) == (len(runs), sum(each.within for each in runs))
 
 
 @pytest.mark.parametrize("machines", [("there",), tuple(f"machine-{n}" for n in range(9))])
@@ -78,20 +80,17 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     data = made_up(*machines)
     figure = accuracy_figure(data)
     drawn = sum(len(line.get_xdata()) for bar in figure.axes[0].containers for line in bar.lines[:1])  # type: ignore
-    assert drawn == 3 * len(machines)
-    read = [line for line in figure.axes[0].lines if "(not predicted)" in str(line.get_label())]
-    assert sum(len(np.asarray(line.get_xdata())) for line in read) == len(machines)
+    assert drawn == 7 * len(machines)
     assert_legible(figure, apart=False)
     write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
-        assert f">{machine}: 3 advised another mapping (predicted)</text>" in text
-        assert f">{machine}: 1 advised a probe (not predicted)</text>" in text
-    for words in ("expected speedup over the default", "regret", "median 10", "1: below", "(modelled)"):
+        assert f">{machine}: 7 runs</text>" in text
+    for words in ("expected speedup over the best run so far", "regret", "median 10", "1: below", "(modelled)"):
         assert words in text
 
 
-def test_nothing_to_advise_can_be_drawn(tmp_path: Path) -> None:
+def test_searches_of_one_run_can_be_drawn(tmp_path: Path) -> None:
     data = accuracy_data(together([evaluation("there", [held_out("kept", 1.0, 1.0, mapping=DEFAULT)])]))
     assert data.points == ()
     write_figure(accuracy_figure(data), tmp_path / "figure.png")
@@ -106,7 +105,7 @@ def test_many_programs_stay_legible() -> None:
             f"program-with-a-long-name-{n}.medium.serial",
             1 + n / 30,
             1.1 + n / 30,
-            (1 + n / 40, 1.1 + n / 35, 2 + n / 30),
+            Forecast(1.1 + n / 35, 1 + n / 40, 2 + n / 30, 0.9, 1 + n / 30),
         )
         for n in range(120)
     ]
@@ -115,7 +114,9 @@ def test_many_programs_stay_legible() -> None:
 
 @pytest.mark.parametrize("most", [1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 9.0, 30.0])
 def test_labels_of_ticks_do_not_run_into_each_other(most: float) -> None:
-    data = accuracy_data(together([evaluation("there", [held_out("app", most, most, (0.9, most, most))])]))
+    data = accuracy_data(
+        together([evaluation("there", [held_out("app", most, most, Forecast(most, 0.9, most, 0.9, most))])])
+    )
     figure = accuracy_figure(data)
     figure.draw_without_rendering()
     least, greatest = figure.axes[0].get_xlim()
@@ -134,21 +135,15 @@ def test_points_intervals_and_numbers_are_drawn_where_they_are() -> None:
         if isinstance(container, ErrorbarContainer)
     }
     ((points, _, (segments,)),) = bars.values()
-    own = [point for point in data.points if not point.probed]
+    own = data.points
     assert points is not None
     assert np.asarray(points.get_xydata()).tolist() == [[point.expected, point.measured] for point in own]
     assert [np.asarray(each).ravel().tolist() for each in segments.get_segments()] == [
         pytest.approx([point.low, point.measured, point.high, point.measured]) for point in own
     ]
-    (read,) = [line for line in axes.lines if "(not predicted)" in str(line.get_label())]
-    assert np.asarray(read.get_xydata()).tolist() == [[3.0, 3.0]]
-    assert read.get_marker() != points.get_marker()
-    assert (
-        axes.get_title()
-        == "predicted: 1 of 3 within the 90% interval;\nnot predicted: 1 advised a probe, 1 the default"
-    )
+    assert axes.get_title() == "4 of 7 runs within the 90% interval"
     numbered = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
-    assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0)}
+    assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0), "3": (3.0, 5.0)}
     assert {"1: below", "2: above"} <= set(axes.get_legend_handles_labels()[1])
     (diagonal,) = [line for line in axes.lines if line.get_linestyle() == "--"]
     assert np.asarray(diagonal.get_xdata()).tolist() == np.asarray(diagonal.get_ydata()).tolist()
@@ -164,8 +159,8 @@ def test_regrets_are_drawn_as_the_share_of_programs_with_no_more() -> None:
         assert np.asarray(line.get_xdata()).tolist() == [-math.inf, *curve.regrets]
         assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
         assert line.get_drawstyle() == "steps-post"
-    assert str(lines[Strategy.TWO_PROBES].get_label()).endswith("95th percentile 242%")
-    assert lines[Strategy.TWO_PROBES].get_linewidth() > lines["the default"].get_linewidth()
+    assert str(lines[Strategy.OURS].get_label()).endswith("95th percentile 242%")
+    assert lines[Strategy.OURS].get_linewidth() > lines["the default"].get_linewidth()
 
 
 def test_the_source_is_below() -> None:

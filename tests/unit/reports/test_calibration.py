@@ -8,11 +8,12 @@ from matplotlib.text import Annotation
 from scipy.stats import binomtest
 
 from numapredict.native.errors import UsageError
+from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure
 from numapredict.reports.figure_file import write_figure
-from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
+from tests.evaluations import DEFAULT, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
@@ -24,15 +25,14 @@ def evaluations() -> Evaluations:
     return together([evaluate_held_out(planted_dataset(15, jitter=0.3), options_of(None, None))])
 
 
-def test_the_points_are_the_bins_with_programs(evaluations: Evaluations) -> None:
+def test_the_points_are_the_bins_with_runs(evaluations: Evaluations) -> None:
     data = calibration_data(evaluations)
-    filled = [each for each in evaluations.calibration.bins if each.programs]
-    assert [point.programs for point in data.points] == [each.programs for each in filled]
-    assert data.kept + data.tried + data.programs == 15
-    assert data.tried > 0
+    filled = [each for each in evaluations.calibration.bins if each.runs]
+    assert [point.runs for point in data.points] == [each.runs for each in filled]
+    assert data.runs == evaluations.calibration.runs == sum(point.runs for point in data.points)
     assert "modelled" in data.title
     for point, each in zip(data.points, filled, strict=True):
-        known = binomtest(each.faster, each.programs).proportion_ci(0.9, method="exact")
+        known = binomtest(each.faster, each.runs).proportion_ci(0.9, method="exact")
         assert (point.low, point.high) == pytest.approx((known.low, known.high))
         assert point.low <= point.faster <= point.high
 
@@ -41,9 +41,9 @@ def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, 
     data = calibration_data(evaluations)
     write_figure(calibration_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
-    assert "stated probability" in text
+    assert "stated chance" in text
     assert data.title in text
-    assert f"predicted speedups: {data.programs}, of which" in text
+    assert f"{data.runs} further runs, of which" in text
     write_figure(calibration_figure(msgspec.structs.replace(data, points=())), tmp_path / "empty.png")
     assert (tmp_path / "empty.png").stat().st_size > 1000
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
@@ -51,8 +51,8 @@ def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, 
 
 
 POINTS = (
-    CalibrationPoint(stated=0.6, faster=0.5, low=0.1, high=0.7, programs=4),
-    CalibrationPoint(stated=0.9, faster=0.95, low=0.6, high=1.0, programs=20),
+    CalibrationPoint(stated=0.6, faster=0.5, low=0.1, high=0.7, runs=4),
+    CalibrationPoint(stated=0.9, faster=0.95, low=0.6, high=1.0, runs=20),
 )
 
 
@@ -67,9 +67,9 @@ def test_points_and_their_intervals_are_drawn_where_they_are(evaluations: Evalua
     assert [np.asarray(segment).ravel().tolist() for segment in segments.get_segments()] == [
         pytest.approx([point.low, row, point.high, row]) for row, point in enumerate(POINTS)
     ]
-    (stated,) = [line for line in axes.lines if line.get_label() == "stated probability"]
+    (stated,) = [line for line in axes.lines if line.get_label() == "stated chance"]
     assert np.asarray(stated.get_xydata()).tolist() == [[0.6, 0], [0.9, 1]]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["60% sure, 4 programs", "90% sure, 20 programs"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["60% chance, 4 runs", "90% chance, 20 runs"]
     assert [(text.get_text(), text.xy) for text in axes.texts if isinstance(text, Annotation)] == [
         ("2 of 4 faster: 50% (10% to 70%)", (1, 0)),
         ("19 of 20 faster: 95% (60% to 100%)", (1, 1)),
@@ -82,21 +82,15 @@ def test_a_table_of_any_length_is_legible(evaluations: Evaluations, rows: int) -
     assert_legible(calibration_figure(data))
 
 
-def test_the_numbers_of_programs_are_distinguished() -> None:
+def test_the_title_counts_the_runs() -> None:
     programs = [
-        held_out("inside", 2.0, 2.0, (1.5, 2.1, 3.0)),
-        held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),
-        held_out("above", 5.0, 5.0, (2.0, 3.0, 4.0)),
+        held_out("inside", 2.0, 2.0, Forecast(2.1, 1.5, 3.0, 0.9, 2.0)),
+        held_out("below", 1.0, 4.0, *[Forecast(3.0, 2.0, 4.0, 0.8, 1.0)] * 2),
         held_out("kept", 1.0, 1.1, mapping=DEFAULT),
-        *(held_out(f"known-{n}", 3.0, 3.3, (2.9, 3.0, 3.1), mapping=PROBE) for n in range(2)),
     ]
     data = calibration_data(together([evaluation("there", programs)]))
-    assert (data.programs, data.tried, data.kept, data.within) == (3, 2, 1, 1)
-    assert sum(point.programs for point in data.points) == 3
+    assert (data.runs, data.within) == (3, 1)
     assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
     title = calibration_figure(data).axes[0].get_title()
-    assert title == (
-        "predicted speedups: 3, of which 1 are inside the interval that should hold 3;\n"
-        "not predicted: 2 advised a probe, 1 the default"
-    )
+    assert title == "3 further runs, of which 1 are inside the interval that should hold 3"
     assert_legible(calibration_figure(data))

@@ -12,10 +12,10 @@ from matplotlib.patches import Rectangle
 
 from numapredict.collect.mapping import order_of, parse_label
 from numapredict.native.errors import InsufficientDataError, UsageError
-from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.options import CLUSTERS
 from numapredict.predictor.learning.train import default_of, train
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.clustermap_figure import choices_of, figure_of, short_names

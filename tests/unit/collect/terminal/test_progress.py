@@ -14,10 +14,10 @@ LIBRARY = """
 import logging
 from numapredict.collect.campaign import request
 from numapredict.collect.terminal.progress import Count, doing, follow, lasting
-from numapredict.predictor.advising import advice
+from numapredict.predictor.advising import search
 with doing("reading"), lasting(request.log, "tracing", 40.0):
     list(follow(range(3), 3, "folds"))
-for log in (request.log, advice.log):
+for log in (request.log, search.log):
     log.warning("a warning")
     log.error("an error")
 """
@@ -32,8 +32,8 @@ def test_a_library_user_sees_nothing_without_configuring_logging() -> None:
         "INFO:numapredict.collect.campaign.request:tracing",
         "WARNING:numapredict.collect.campaign.request:a warning",
         "ERROR:numapredict.collect.campaign.request:an error",
-        "WARNING:numapredict.predictor.advising.advice:a warning",
-        "ERROR:numapredict.predictor.advising.advice:an error",
+        "WARNING:numapredict.predictor.advising.search:a warning",
+        "ERROR:numapredict.predictor.advising.search:an error",
     ]
 
 

@@ -1,298 +1,257 @@
-import os
-import shlex
+import math
+from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import AnyMapping, Mapping, applicable, from_label, parse_label, to_label
-from numapredict.collect.measurement import Measurement
-from numapredict.collect.placement import resolve
-from numapredict.collect.placing.tools.emission import emit, expresses
-from numapredict.collect.placing.tools.tools import TOOLS
-from numapredict.collect.program import Program
-from numapredict.native.errors import NoModelError
-from numapredict.predictor.advising import advice as advising
+from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import program_of
 from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.advice_text import DIRECT, advice_in_words, mapping_in_words
-from numapredict.predictor.learning.model import ExpectedSpeedup, Member
-from numapredict.predictor.learning.model_choice import ChosenModel
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import train
-from tests.planted import planted_dataset
-from tests.shapes import shape
+from numapredict.predictor.advising.advice_text import advice_in_words
+from numapredict.predictor.advising.emitted_command import command_for_advice
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.search_options import SearchOptions
+from tests.searches import APP, DEFAULT, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, Noisy, answered, times
 
 
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return planted_dataset(15)
+def flat(found: Advice) -> str:
+    """Return the answer in words, in one line."""
+    return " ".join(advice_in_words(found).split())
 
 
-@pytest.fixture(scope="module")
-def chosen(dataset: Dataset) -> ChosenModel:
-    return ChosenModel(train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",))), "a test's model")
+def test_the_winner_and_the_baseline_run_again_in_turn_and_these_runs_are_the_claim() -> None:
+    computer = Noisy(times(8.0, spread=7.0), {LOCAL: [3.0, 4.0, 4.0, 4.0], AS_IT_IS: [8.0, 8.0, 8.8, 8.4]})
+    found = answered(computer)
+    assert computer.ran[3:] == [AS_IT_IS, LOCAL, LOCAL, AS_IT_IS, AS_IT_IS, LOCAL]
+    assert (found.mapping, found.keep, found.baseline, found.default) == (LOCAL, False, AS_IT_IS, DEFAULT)
+    assert found.speedup == pytest.approx((2.0 * 2.2 * 2.1) ** (1 / 3))
+    assert (found.low, found.high) == pytest.approx((2.0, 2.2))
+    assert found.confirmation is not None
+    assert found.confirmation.baseline_s == (8.0, 8.8, 8.4)
+    assert found.command == "numapredict run --mapping 32x4-contiguous-locality -- ./app 'in put'"
+    text = advice_in_words(found)
+    assert "  best mapping      32x4-contiguous-locality\n" in text
+    assert "  measured speedup  2.10x for the whole run, over the program as it is now\n" in text
+    assert "(2.00x to 2.20x in 3 further runs of each, in turn)" in text
+    assert "  run 1             as it is now: 8.00 s\n" in text
+    assert "  run 2             32x4-contiguous-locality: 3.00 s, 2.67x\n" in text
+    assert "  run 3             32x4-contiguous-interleave: ended after 3.10 s, slower than the best\n" in text
+    assert "a further run, of " in text
+    assert found.next is not None
+    speedup = found.next.speedup
+    assert speedup.low <= speedup.median <= speedup.high
+    interval = f"{speedup.low:.2f}x to {speedup.high:.2f}x over it, 90% interval"
+    said = f"({interval}, faster with a chance of {found.next.chance:.0%})"
+    assert said in " ".join(text.split())
+    assert "what 4 programs on planted gained" in text
+    assert found.command in text
 
 
-@pytest.fixture(scope="module")
-def advice(dataset: Dataset, chosen: ChosenModel) -> Advice:
-    return advise(dataset.programs[0], RecordedMachine(dataset), chosen)
+def test_a_gain_that_does_not_come_again_keeps_what_the_user_has() -> None:
+    found = answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.95]}))
+    assert (found.mapping, found.keep, found.speedup, found.low, found.high) == (AS_IT_IS, True, 1.0, 1.0, 1.0)
+    assert (found.command, found.alternative, found.alternatives) == ("./app 'in put'", None, ())
+    text = flat(found)
+    assert "keep what you have: no mapping that ran was significantly faster" in text
+    assert "32x4-contiguous-locality was the fastest, but run again it gave 1.00x (0.99x to 1.01x" in text
+    assert command_for_advice("numactl", found, APP) == "./app 'in put'"
 
 
-def test_the_advice_carries_both_probes_and_the_cluster(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
-    times = {(m.program, m.mapping): m for m in dataset.measurements}
-    assert [probe.mapping for probe in advice.probes] == [probe.mapping for probe in chosen.model.probes]
-    for probe in advice.probes:
-        measured = times[dataset.programs[0].name, probe.mapping]
-        assert probe.time_s == probe.features["time_s"] == measured.time_s
-        assert measured.counters is not None
-        assert probe.features["local_bandwidth_GBps"] == measured.counters.local_bandwidth_GBps
-    assert dataset.programs[0].name in advice.cluster.members
-    assert advice.cluster.centroid in advice.cluster.members
-    assert advice.default == chosen.model.default
-    assert (
-        msgspec.json.decode(msgspec.json.encode(advice, enc_hook=to_label), type=Advice, dec_hook=from_label) == advice
-    )
+# The first run of each, three rounds that leave a gain of 10% or so unsure, and two more that decide.
+UNSURE = {AS_IT_IS: [8.0, 8.0, 8.0, 8.0], LOCAL: [7.0, 7.6, 6.6, 7.7]}
 
 
-def test_words_say_what_the_record_says(advice: Advice) -> None:
-    text = advice_in_words(advice)
-    assert advice.mapping.label in text
-    assert advice.mapping == advice.default
-    assert "none: it runs under this mapping already" in text
-    assert all(probe.mapping.label in text for probe in advice.probes)
-    assert all(
-        len(line) <= 100 or line.startswith(("  numapredict run", "  OMP_", "  env ")) for line in text.splitlines()
-    )
-    careful = msgspec.structs.replace(advice, warnings=("the first doubt", "the second doubt"))
-    assert "warnings          - the first doubt\n" in advice_in_words(careful)
-    assert advice_in_words(careful).endswith("- the second doubt")
+@pytest.mark.parametrize(("more", "keep"), [([7.2, 7.2], False), ([8.6, 8.0], True)])
+def test_two_more_rounds_decide_where_three_leave_a_gain_unsure(more: list[float], keep: bool) -> None:
+    computer = Noisy(times(8.0), {AS_IT_IS: [*UNSURE[AS_IT_IS], 8.0, 8.0], LOCAL: UNSURE[LOCAL] + more})
+    found = answered(computer, runs=2)
+    assert found.confirmation is not None
+    assert found.confirmation.mapping_s == (7.6, 6.6, 7.7, *more)
+    assert computer.ran[-4:] == [LOCAL, AS_IT_IS, AS_IT_IS, LOCAL]
+    assert found.keep is keep
+    assert "in 5 further runs of each, in turn" in flat(found)
 
 
-def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenModel) -> None:
-    stream = next(program for program in dataset.programs if program.name.startswith("stream"))
-    by_cluster = advise(stream, RecordedMachine(dataset), chosen)
-    text = advice_in_words(by_cluster)
-    assert f"{by_cluster.expected_speedup.median:.2f}x over {by_cluster.default}" in text
-    assert "among similar programs" in text
-    assert by_cluster.confidence is None
-    expecting = ChosenModel(train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",))), "a test's")
-    expected = advise(stream, RecordedMachine(dataset), expecting)
-    assert expected.confidence is not None
-    assert expected.confidence > 0.9
-    assert "90% interval; probability that it beats the default: " in advice_in_words(expected)
-    assert expected.mapping in {probe.mapping for probe in expected.probes}
-    assert DIRECT[True] in " ".join(advice_in_words(expected).split())
-    assert DIRECT[True] not in " ".join(text.split())
-    speed = expected.expected_speedup
-    assert 1 < speed.low < speed.median < speed.high
+def test_rounds_that_leave_a_loss_are_enough_and_so_are_those_whose_end_would_not_pay() -> None:
+    lost = answered(Noisy(times(8.0), {AS_IT_IS: [8.0], LOCAL: [7.0, 8.6, 7.4, 8.8]}), runs=2)
+    unsure = Noisy(times(8.0), {each: list(values) for each, values in UNSURE.items()})
+    # Three rounds cost 45 s and five 75; a run saves 1 s.
+    stated = answered(unsure, runs=2, expected_runs=60)
+    for found in (lost, stated):
+        assert found.confirmation is not None
+        assert len(found.confirmation.mapping_s) == 3
+        assert found.keep
 
 
-def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
-    probes = {probe.mapping for probe in chosen.model.probes}
-    doubtful = (
-        ("region_time_seen", "0.4"),
-        ("census", "stopped by its time budget"),
-        ("teams", "{threads}:0.900 3:0.100"),
-    )
-    measurements = tuple(
-        msgspec.structs.replace(
-            m, provenance=tuple((name, text.format(threads=m.mapping.threads)) for name, text in doubtful)
+def test_nothing_wins_and_nothing_runs_again() -> None:
+    computer = Computer(times(8.0))
+    found = answered(computer)
+    assert len(computer.ran) == 3
+    assert (found.keep, found.confirmation) == (True, None)
+    assert "ended after 8.10 s" in advice_in_words(found)
+
+
+def test_where_all_other_runs_failed_the_answer_says_that() -> None:
+    text = flat(answered(Computer(times(8.0, local=-1.0, spread=-1.0))))
+    assert f"keep what you have: all 2 other runs failed, the last one under {SPREAD}: it crashed" in text
+    assert "significantly" not in text
+
+
+def test_a_winner_that_then_fails_is_not_advised() -> None:
+    found = answered(Noisy(times(8.0), {LOCAL: [4.0, -1.0]}))
+    assert found.keep
+    assert found.confirmation is not None
+    assert found.confirmation.speedup is None
+    assert "was the fastest, but the run under 32x4-contiguous-locality failed: it crashed" in flat(found)
+
+
+def test_the_default_is_in_the_answer_where_it_ran_and_is_not_the_baseline() -> None:
+    computer = Computer(times(16.0, default=8.0, local=-1.0, spread=-1.0, one=4.0))
+    computer.baseline_teams = "16:1.0"
+    found = answered(computer, runs=5)
+    assert DEFAULT in computer.ran
+    assert found.speedup_over_default == pytest.approx(2.0)
+    assert "2.00x over 32x4-contiguous-first-touch, the default mapping" in advice_in_words(found)
+    assert found.speedup == pytest.approx(4.0)
+
+
+def test_a_tool_gets_the_fastest_run_that_it_can_express_never_one_slower_than_the_baseline() -> None:
+    found = answered(Computer(times(8.0, local=4.0, spread=4.05)))
+    assert found.alternative is not None
+    assert (found.alternative.mapping, found.alternative.exact) == (SPREAD, False)
+    assert "--interleave" in found.alternative.command
+    assert "--interleave" in command_for_advice("numactl", found, program_of(("./app",)))
+    found = answered(Computer(times(8.0, local=4.0)))
+    assert found.alternative is not None
+    assert found.alternative.speedup is None
+
+
+def test_no_tool_gets_a_command_for_a_job_of_ranks() -> None:
+    job = program_of(("/usr/bin/mpirun", "-n", "4", "./app"))
+    found = answered(Computer(times(8.0, local=4.0, spread=4.05)), program=job)
+    assert (found.mapping, found.alternative, found.alternatives) == (LOCAL, None, ())
+    assert found.command == f"numapredict run --mapping {LOCAL.label} -- /usr/bin/mpirun -n 4 ./app"
+    assert found.command in advice_in_words(found)
+    assert command_for_advice("numactl", found, job) == found.command
+
+
+def test_on_a_described_machine_the_baseline_is_the_default_and_all_is_called_modelled() -> None:
+    computer = Modelled(times(8.0, default=8.0, local=4.0))
+    found = answered(computer, baseline=DEFAULT)
+    assert (found.baseline, found.modelled, found.mapping) == (DEFAULT, True, LOCAL)
+    assert computer.ran.count(LOCAL) == 2  # each run gives the same: one round
+    text = advice_in_words(found)
+    assert "on planted (modelled)" in text
+    assert "modelled speedup  2.00x for the whole run, over 32x4-contiguous-first-touch" in text
+    assert "measured" not in text
+    kept = answered(Modelled(times(8.0, default=8.0)), baseline=DEFAULT)
+    assert (kept.mapping, kept.keep) == (DEFAULT, True)
+    assert kept.command.startswith("numapredict run --mapping 32x4-contiguous-first-touch")
+    assert "was significantly faster than 32x4-contiguous-first-touch" in flat(kept)
+
+
+class Modelled(Computer):
+    """The same, described: runs are never ended."""
+
+    modelled = True
+
+    def run(self, mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
+        measured = super().run(mapping)
+        return Measurement(
+            program="app",
+            mapping=mapping,
+            machine="planted",
+            modelled=True,
+            repetitions=(Repetition(measured.time_s),),
         )
-        if m.mapping in probes
-        else m
-        for m in dataset.measurements
-    )
-    recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
-    advice = advise(dataset.programs[0], recorded, chosen)
-    seen, cut, threads = advice.warnings[:3]
-    assert "saw 40% of the region time" in seen
-    assert "stopped by its time budget" in cut
-    assert "3 in 10% of the region time" in threads
-    assert not advice.whole_program
-
-
-def test_the_command_applies_the_advised_mapping(dataset: Dataset, advice: Advice) -> None:
-    assert advice.command == f"numapredict run --mapping {advice.mapping} -- {shlex.join(dataset.programs[0].command)}"
-    assert f"  to apply it on such a machine\n  {advice.command}\n" in advice_in_words(advice)
-
-
-def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: ChosenModel) -> None:
-    recorded = RecordedMachine(dataset)
-    exact = []
-    for program in dataset.programs:
-        advice = advise(program, recorded, chosen)
-        alternative = advice.alternative
-        expressible = {"first-touch", "interleave", "bind", "remote"}
-        exact.append(applicable(advice.mapping).page_policy in expressible)
-        assert alternative.exact == exact[-1]
-        assert applicable(alternative.mapping).page_policy in expressible
-        assert alternative.command in advice_in_words(advice)
-        assert alternative.expected_speedup is not None
-        if exact[-1]:
-            assert (alternative.mapping, alternative.expected_speedup) == (advice.mapping, advice.expected_speedup)
-            assert "to the same effect" in advice_in_words(advice)
-        else:
-            assert alternative.mapping != advice.mapping
-            if alternative.mapping == advice.default:
-                assert "alone: the default, bound; no other of their mappings clearly gains" in advice_in_words(advice)
-            else:
-                words = " ".join(advice_in_words(advice).split())
-                assert f"approximately: {alternative.mapping} (" in words
-    assert True in exact
-    assert False in exact
-
-
-def test_every_tool_has_the_best_that_it_can_apply(dataset: Dataset, chosen: ChosenModel) -> None:
-    recorded = RecordedMachine(dataset)
-    for program in dataset.programs:
-        advice = advise(program, recorded, chosen)
-        assert [alternative.tool for alternative in advice.alternatives] == list(TOOLS)
-        assert advice.alternative in advice.alternatives
-        for alternative in advice.alternatives:
-            placement = resolve(applicable(alternative.mapping), recorded.topology)
-            assert expresses(alternative.tool, placement)
-            assert alternative.exact == (alternative.mapping == advice.mapping)
-            assert alternative.command == emit(alternative.tool, placement, program, os.environ).text
-
-
-def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:
-    unknown = msgspec.structs.replace(advice.alternative, exact=False, expected_speedup=None, note="a note")
-    text = advice_in_words(msgspec.structs.replace(advice, alternative=unknown))
-    assert f"approximately: {unknown.mapping}\n" in text
-    assert "\n  (a note)\n\n  similar programs" in text
-
-
-def test_the_regions_share_says_what_the_whole_run_gains(advice: Advice) -> None:
-    twice = msgspec.structs.replace(advice.expected_speedup, median=2.0)
-    half = msgspec.structs.replace(advice, region_share=0.5, expected_speedup=twice, clock="regions")
-    words = " ".join(advice_in_words(half).split())
-    assert "the regions take 50% of its run time under the probes: about 1.33x for the whole run" in words
-    nearly = advice_in_words(msgspec.structs.replace(half, region_share=0.95))
-    assert "whole run" not in nearly
-    kept = msgspec.structs.replace(half, mapping=half.default, expected_speedup=ExpectedSpeedup(1.0, 1.0, 1.0))
-    assert "whole run" not in advice_in_words(kept)
-
-
-def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, chosen: ChosenModel) -> None:
-    given = {
-        (cluster.id, each.mapping): each.expected_speedup
-        for cluster in chosen.model.clusters
-        for each in cluster.ranked
-    }
-    reported = 0
-    for program in dataset.programs:
-        advice = advise(program, RecordedMachine(dataset), chosen)
-        if advice.mapping == advice.default:
-            assert advice.cluster.speedup is None
-            assert "they gain" not in advice_in_words(advice)
-            continue
-        speed = given[advice.cluster.id, advice.mapping]
-        assert advice.cluster.speedup == speed
-        words = " ".join(advice_in_words(advice).split())
-        assert f"they gain {speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x):" in words
-        reported += 1
-    assert reported
-
-
-def test_variants_of_a_code_are_described_by_what_all_of_them_do() -> None:
-    default = parse_label("32x4-contiguous-first-touch")
-    variants = {"medium.serial": "medium, serial", "large.parallel": "large, parallel"}
-    members = [
-        Member(f"jacobi.{variant}", "jacobi", f"Sweeps a stencil ({words} initialisation)", default, 1.0, ())
-        for variant, words in variants.items()
-    ]
-    described = advising._group_in_words("jacobi", members)
-    assert described == "jacobi (medium.serial, large.parallel): Sweeps a stencil"
-
-
-def test_a_program_beyond_the_library_is_reported(dataset: Dataset, chosen: ChosenModel) -> None:
-    placed_by = "OMP_* and numactl, for the preload library cannot place it: it is statically linked"
-    notes = (("placement", placed_by), ("numactl", "--physcpubind=0"))
-    measurements = tuple(msgspec.structs.replace(m, provenance=notes) for m in dataset.measurements)
-    recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
-    assert any("statically linked" in warning for warning in advise(dataset.programs[0], recorded, chosen).warnings)
-
-
-def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenModel) -> None:
-    other = msgspec.structs.replace(dataset, topology=shape((4, 4), name="small"), measurements=())
-    with pytest.raises(NoModelError, match="the model is for"):
-        advise(dataset.programs[0], RecordedMachine(other), chosen)
 
 
 @pytest.mark.parametrize(
-    ("label", "words"),
+    ("later_s", "warned"),
     [
-        ("8x1-contiguous-bind", "8 threads on 1 node; all pages there"),
-        (
-            "32x4-scatter-interleave",
-            "32 threads on 4 nodes, round-robin across the nodes; pages round-robin over 4 nodes by address",
-        ),
-        (
-            "1x1-contiguous-balance@2",
-            "1 thread on 1 node; pages so that 2 nodes get equally many accesses",
-        ),
+        ((8.0, 8.1, 7.9), False),
+        ((9.0, 9.1, 8.9), True),
+        ((7.0, 7.0, 7.0), True),
+        ((8.3, 8.3, 8.3), False),
+        ((7.0, 9.0, 10.0), False),  # their own spread is larger
     ],
 )
-def test_mappings_in_words(label: str, words: str) -> None:
-    assert mapping_in_words(parse_label(label)) == words
+def test_a_kept_baseline_that_the_confirming_runs_do_not_give_again_is_a_warning(
+    later_s: tuple[float, ...], warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    kept = KeptRuns(program_of(("/bin/true",)), TOPOLOGY)
+    kept.add(Computer(times(8.0)).run(AS_IT_IS))
+    kept.add(Computer(times(8.0, local=4.0)).run(LOCAL))
+    computer = Noisy(times(8.0), {AS_IT_IS: list(later_s), LOCAL: [4.0]})
+    machine: object = computer
+    runner = replace(computer.runner(), kept=KeptRuns(program_of(("/bin/true",)), TOPOLOGY))
+    found = advise(APP, machine, runner, PRIOR, SearchOptions(runs=2))  # type: ignore[arg-type]
+    assert (found.kept_runs, found.kept_since[:2]) == (2, "20")
+    assert computer.ran == [AS_IT_IS, LOCAL, LOCAL, AS_IT_IS, AS_IT_IS, LOCAL]  # only what confirms
+    text = flat(found)
+    assert "kept the first 2 runs, made from 20" in text
+    assert (
+        "the program as it is now took 8.00 s in the kept run and " in text and "(--fresh makes all anew)" in text
+    ) == warned
 
 
-@pytest.fixture(scope="module")
-def expecting(dataset: Dataset) -> ChosenModel:
-    return ChosenModel(train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",))), "a test's")
+def test_the_arithmetic_of_a_further_run_is_in_the_answer() -> None:
+    found = answered(Computer(times(8.0, local=4.0)), runs=2)
+    assert found.next is not None
+    share = 1 - 1 / found.next.expected_speedup
+    assert (found.next.cost_s, found.next.confirming_s) == (pytest.approx(4.1), 0.0)
+    assert found.next.saving_s == pytest.approx(4.0 * share)
+    assert found.next.worth_from_runs == math.ceil(4.1 / (4.0 * share))
+    text = flat(found)
+    assert "it costs 4.10 s at most and should save " in text
+    assert f"which pays off after {found.next.worth_from_runs} runs of the program; --runs 3 makes it" in text
+    assert found.expected_runs is None
+    little = msgspec.structs.replace(found.next, expected_speedup=1.001, worth_from_runs=1026)
+    assert "; --for 1026 makes it" in flat(msgspec.structs.replace(found, next=little))
+    assert "is expected to add nothing" in flat(answered(Computer(times(8.0, local=4.0)), runs=4))
 
 
-def stream_of(dataset: Dataset) -> Program:
-    return next(program for program in dataset.programs if program.name.startswith("stream"))
+def test_for_one_run_of_the_program_the_answer_is_to_keep_it_and_says_why() -> None:
+    computer = Computer(times(8.0, local=0.1))
+    found = answered(computer, expected_runs=1)
+    assert computer.ran == [AS_IT_IS]
+    assert (found.keep, found.confirmation, found.expected_runs) == (True, None, 1)
+    text = flat(found)
+    assert "keep what you have: no mapping was tried, for that would cost more than it should save in 1 run" in text
+    assert "it costs 56.10 s at most with the runs that confirm it and should save " in text
+    assert "runs of the program; you said 1" in text
 
 
-def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: ChosenModel, said: list[str]) -> None:
-    program = stream_of(dataset)
-    plain = advise(program, RecordedMachine(dataset), expecting)
-    advice = advise(program, RecordedMachine(dataset), expecting, verifier=RecordedMachine(dataset))
-    assert advice.mapping == plain.mapping != advice.default
-    found = advice.verification
-    assert found is not None
-    assert found.won
-    times = {m.mapping: m.time_s for m in dataset.measurements if m.program == program.name}
-    assert found.speedup == pytest.approx(times[advice.default] / times[advice.mapping])
-    assert f"verified: {found.speedup:.2f}x when both were run" in advice_in_words(advice)
-    assert sum(text.startswith("verifying") for text in said) == 2  # modelled: one round
+def test_what_is_not_worth_being_confirmed_is_not_advised() -> None:
+    slow = Noisy(times(8.0), {AS_IT_IS: [8.0], LOCAL: [7.6]})
+    found = answered(slow, runs=2, expected_runs=30)  # 46.8 s for 12 s
+    assert slow.ran == [AS_IT_IS, LOCAL]
+    assert (found.keep, found.confirmation, found.mapping) == (True, None, AS_IT_IS)
+    assert (
+        "32x4-contiguous-locality was the fastest (1.05x), but to confirm that would cost more than it saves in 30 runs"
+        in flat(found)
+    )
+    assert not answered(slow, runs=2, expected_runs=200).keep
 
 
-class SlowerLater(RecordedMachine):
-    """A machine on which a mapping is a hundred times slower from its second run on."""
-
-    def __init__(self, dataset: Dataset, failing: AnyMapping) -> None:
-        super().__init__(dataset)
-        self.failing, self.runs = failing, 0
-
-    def run(self, program: Program, mapping: Mapping) -> Measurement:
-        found = super().run(program, mapping)
-        self.runs += mapping == self.failing
-        if mapping != self.failing or self.runs < 2:
-            return found
-        slow = msgspec.structs.replace(found.repetitions[0], time_s=100 * found.time_s)
-        return msgspec.structs.replace(found, repetitions=(slow,))
+def test_a_run_that_the_number_of_runs_leaves_out_is_named() -> None:
+    text = flat(answered(Computer(times(8.0, local=4.0)), runs=2, expected_runs=10**5))
+    assert "of the program; --runs 3 makes it" in text
 
 
-def test_advice_that_does_not_win_is_taken_back(dataset: Dataset, expecting: ChosenModel) -> None:
-    program = stream_of(dataset)
-    advised = advise(program, RecordedMachine(dataset), expecting).mapping
-    assert advised in {probe.mapping for probe in expecting.model.probes}  # its second run is the one that verifies
-    moody = SlowerLater(dataset, advised)
-    advice = advise(program, moody, expecting, verifier=moody)
-    assert advice.mapping == advice.default
-    assert advice.expected_speedup.median == 1.0
-    assert f"--mapping {advice.default} --" in advice.command
-    assert advice.alternative.mapping == advice.default
-    assert advice.verification is not None
-    assert not advice.verification.won
-    assert f"{advised} was advised, but ran at" in advice_in_words(advice)
+def test_the_arithmetic_on_a_described_machine_is_of_its_modelled_times() -> None:
+    found = answered(Modelled(times(8.0, default=8.0)), baseline=DEFAULT, expected_runs=1)
+    assert found.next is not None
+    assert (found.next.cost_s, found.next.confirming_s) == pytest.approx((24.0, 16.0))
 
 
-def test_the_default_needs_no_verification(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
-    assert advice.mapping == advice.default
-    recorded = RecordedMachine(dataset)
-    assert advise(dataset.programs[0], recorded, chosen, verifier=recorded).verification is None
+def test_where_the_baseline_is_kept_tools_get_its_command_and_no_faster_runs_that_was_not_confirmed() -> None:
+    found = answered(Noisy(times(8.0), {DEFAULT: [8.0], SPREAD: [6.0, 9.0]}), baseline=DEFAULT)
+    assert (found.mapping, found.keep) == (DEFAULT, True)
+    assert max(run.speedup or 0.0 for run in found.runs) > 1
+    assert {each.mapping for each in found.alternatives} == {DEFAULT}

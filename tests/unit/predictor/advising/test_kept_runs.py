@@ -11,7 +11,8 @@ from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.predictor.advising import kept_runs
 from numapredict.predictor.advising.kept_runs import KeptRuns
-from numapredict.predictor.advising.search import Runner, Search, SearchOptions, search
+from numapredict.predictor.advising.search import Runner, Search, search
+from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.searches import GAINS, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times

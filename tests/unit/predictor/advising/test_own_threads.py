@@ -7,15 +7,14 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping, applicable, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.placing.teams import Team
 from numapredict.predictor.advising import own_threads
-from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.own_threads import own_team
-from numapredict.predictor.advising.unknown import Unknown
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.own_threads import own_in_words, own_team
 from numapredict.predictor.learning.datasets import open_dataset
-from numapredict.predictor.learning.model_choice import ChosenModel, named_model
-from tests.planted import planted_dataset
+from tests.advised import answer_on
 
 MACHINE = "sandybridge-4x8"
 
@@ -27,11 +26,6 @@ def dataset() -> Dataset:
     first = whole.programs[0]
     measurements = tuple(m for m in whole.measurements if m.program == first.name)
     return msgspec.structs.replace(whole, programs=(first,), measurements=measurements)
-
-
-@pytest.fixture(scope="module")
-def chosen() -> ChosenModel:
-    return ChosenModel(named_model(MACHINE).model, "a shipped model")
 
 
 def with_teams(dataset: Dataset, teams: Callable[[int], str]) -> RecordedMachine:
@@ -69,58 +63,55 @@ def test_the_number_of_threads_of_which_it_is_half_of_the_time_or_more() -> None
         ("{asked}:0.880 12:0.120", "12 in 12% of the region time"),
     ],
 )
-def test_all_mappings_compete_for_mixed_programs(
-    dataset: Dataset, chosen: ChosenModel, others: str, listed: str
-) -> None:
+def test_all_mappings_compete_for_mixed_programs(dataset: Dataset, others: str, listed: str) -> None:
     program = dataset.programs[0]
-    answer = advise(program, with_teams(dataset, lambda asked: others.format(asked=asked)), chosen)
-    plain = advise(program, RecordedMachine(dataset), chosen)
+    machine = with_teams(dataset, lambda asked: others.format(asked=asked))
+    answer, plain = answer_on(dataset, program, machine=machine), answer_on(dataset, program)
     assert isinstance(answer, Advice)
     assert isinstance(plain, Advice)
-    assert answer.own_threads is None
-    assert (answer.default, answer.mapping) == (chosen.model.default, plain.mapping)
-    assert answer.probes == plain.probes
+    assert not answer.own_threads
+    assert (answer.mapping, answer.runs) == (plain.mapping, plain.runs)
     assert f"some regions set their own number of threads: {listed}" in answer.warnings
 
 
-def test_a_program_that_follows_has_no_such_warning(dataset: Dataset, chosen: ChosenModel) -> None:
-    answer = advise(dataset.programs[0], with_teams(dataset, lambda asked: f"{asked}:1.000"), chosen)
+def test_a_program_that_follows_has_no_such_warning(dataset: Dataset) -> None:
+    answer = answer_on(dataset, dataset.programs[0], machine=with_teams(dataset, lambda asked: f"{asked}:1.000"))
     assert isinstance(answer, Advice)
     assert not [text for text in answer.warnings if "of their own" in text]
 
 
-def test_a_number_that_changes_with_what_is_asked_for_is_unknown(
-    dataset: Dataset, chosen: ChosenModel, said: list[str]
-) -> None:
+def test_all_mappings_compete_where_a_number_changes_with_what_is_asked_for(dataset: Dataset, said: list[str]) -> None:
     machine = with_teams(dataset, lambda asked: f"{max(asked // 2, 1)}:1.000")
-    answer = advise(dataset.programs[0], machine, chosen)
-    assert isinstance(answer, Unknown)
-    asked = applicable(chosen.model.probes[0].mapping).threads
-    half, quarter = asked // 2, asked // 4
-    assert answer.reason == (
-        f"its number of threads depends on OMP_NUM_THREADS: {half} of {asked}, {quarter} of {half}"
-    )
-    assert any("OMP_NUM_THREADS" in text for text in answer.to_try)
-    assert "whatever OMP_NUM_THREADS says" not in "".join(said)
-
-
-def test_a_number_that_stays_is_advised(dataset: Dataset, chosen: ChosenModel, said: list[str]) -> None:
-    machine = with_teams(dataset, lambda asked: f"16:0.920 {asked}:0.080" if asked != 16 else "16:1.000")
-    answer = advise(dataset.programs[0], machine, chosen)
+    answer = answer_on(dataset, dataset.programs[0], machine=machine)
     assert isinstance(answer, Advice)
-    assert answer.own_threads is not None
-    assert answer.own_threads.competing == 16
-    assert "16 threads, whatever OMP_NUM_THREADS says" in "".join(said)
+    assert answer.own_threads == "its number of threads depends on OMP_NUM_THREADS: all mappings are considered"
+    assert "its number of threads depends on OMP_NUM_THREADS" in "".join(said)
 
 
-def test_mappings_that_are_the_same_with_fewer_threads_are_learned_from_once() -> None:
-    """With one thread a node, contiguous and scattered threads are the same ones; with eight they are not."""
-    dataset = planted_dataset(1)
-    assert dataset.topology is not None
+def test_a_number_that_stays_is_advised(dataset: Dataset, said: list[str]) -> None:
+    machine = with_teams(dataset, lambda asked: f"16:0.920 {asked}:0.080" if asked != 16 else "16:1.000")
+    answer = answer_on(dataset, dataset.programs[0], machine=machine)
+    assert isinstance(answer, Advice)
+    assert isinstance(answer.mapping, Mapping)
+    assert {run.mapping.threads for run in answer.runs[1:] if isinstance(run.mapping, Mapping)} == {16}
+    assert "16, whatever OMP_NUM_THREADS says, in 92% of its region time (and 32 in other" in answer.own_threads
+    assert answer.own_threads.endswith("only mappings of 16 are considered")
+    assert "16, whatever OMP_NUM_THREADS says" in "".join(said)
 
-    def of_threads(competing: int) -> set[str]:
-        part = own_threads._of_threads(dataset, 32, competing, dataset.topology)
-        return {m.mapping.label for m in part.measurements if "-balance" in m.mapping.label}
 
-    assert of_threads(32) == {"32x4-contiguous-balance", "32x4-scatter-balance"}
-    assert of_threads(4) == {"4x4-contiguous-balance"}
+@pytest.mark.parametrize(
+    ("others", "here", "modelled", "words"),
+    [
+        ((Team(4, 0.3),), True, True, "in 70% of its region time (and 4 in other regions); only mappings of 8 are"),
+        ((), False, True, "this machine has no mapping of 8: all are considered"),
+        ((), True, False, "whatever OMP_NUM_THREADS says; only mappings of 8 are considered"),
+    ],
+)
+def test_what_is_said_of_it(others: tuple[Team, ...], here: bool, modelled: bool, words: str) -> None:
+    assert words in own_in_words(Team(8, 0.7), others, here, modelled)
+
+
+def test_a_number_that_this_computer_has_as_well_may_be_its_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_threads, "processors_here", lambda: 8)
+    assert "this computer has as many processors" in own_in_words(Team(8, 1.0), (), True, True)
+    assert "this computer has" not in own_in_words(Team(8, 1.0), (), True, False)

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,11 +8,13 @@ from numapredict.collect.limits import Limits
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import UnrunnableProgramError
-from numapredict.predictor.advising.search import MOST_RUNS, Search, SearchOptions, resembled, search
+from numapredict.predictor.advising.search import Search, resembled, search
+from numapredict.predictor.advising.search_options import MOST_RUNS, SearchOptions
+from numapredict.predictor.advising.search_run import outcome_in_words
 from numapredict.predictor.advising.worth import Worth
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
-from tests.searches import DEFAULT, GAINS, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times
+from tests.searches import DEFAULT, GAINS, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, Described, times
 
 
 def test_runs_follow_what_should_add_most_and_the_baseline_is_the_first() -> None:
@@ -91,6 +94,8 @@ def test_regions_are_the_clock_where_the_baseline_has_some_else_the_whole_run() 
     )
     found = search(with_regions.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=2))
     assert (found.clock, found.gains()) == ("regions", [0.0, 4.0])
+    assert found.whole_gains() == pytest.approx([0.0, math.log2(8 / 7)])  # by which they are ranked
+    assert found.records()[1].region_speedup == 16.0
     found = search(Computer(whole).runner(), PRIOR, TOPOLOGY, SearchOptions(runs=2))
     assert (found.clock, found.gains()[1]) == ("process", pytest.approx(math.log2(8 / 7)))
     some = Computer(whole, {AS_IT_IS: 1.0})  # placed runs tell no time in regions
@@ -191,26 +196,83 @@ def test_for_very_many_runs_all_are_made_that_should_add_anything_and_no_more_th
     assert len(searched_for(10**5, Computer(times(8.0)), most=2).made) == 2
 
 
-def test_a_run_whose_start_takes_longer_is_compared_by_its_regions() -> None:
+def test_runs_are_ranked_by_the_whole_run_and_programs_compared_by_the_regions() -> None:
+    """LOCAL shortens the regions, and what the program does outside of them takes longer by more than that."""
+    whole = times(8.0, local=8.05, spread=7.5)
+    regions: dict[AnyMapping, float] = {AS_IT_IS: 2.0, LOCAL: 1.0, SPREAD: 1.5}
+    computer = Computer(whole, regions)
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert [run.outcome for run in found.records()] == ["done"] * 3
+    assert found.gains() == pytest.approx([0.0, 1.0, math.log2(2 / 1.5)])
+    assert found.best() == 2
+    assert [run.region_speedup for run in found.records()] == pytest.approx([1.0, 2.0, 2 / 1.5])
+
+
+def test_a_run_that_is_ended_is_slower_and_its_regions_tell_what_they_gain_at_most() -> None:
     whole = times(8.0, local=14.0, spread=13.0)
-    regions: dict[AnyMapping, float] = {AS_IT_IS: 2.0, LOCAL: 1.0, SPREAD: 3.0}
+    regions: dict[AnyMapping, float] = {AS_IT_IS: 2.0, LOCAL: 7.5, SPREAD: 3.0}
     computer = Computer(whole, regions)
     found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
-    assert computer.limits_s[1] == pytest.approx(2.0 + 3 * 6.0)  # all but the regions may take three times as long
-    assert [run.outcome for run in found.records()] == ["done", "done", "ended"]
-    assert found.records()[1].speedup == pytest.approx(2.0)
-    ended = found.made[2]
-    assert ended.bound == pytest.approx(1.0)  # log2 of 2 s over the 1 s that it was in regions
-    assert found.records()[2].time_s == pytest.approx(1.0)  # when it had spent as long in regions as the best
-
-
-def test_a_run_ended_for_what_it_does_outside_its_regions_says_nothing_of_its_gain() -> None:
-    whole = times(8.0, local=100.0, spread=6.0)
-    regions: dict[AnyMapping, float] = {mapping: 84.5 if mapping == LOCAL else 4.0 for mapping in whole}
-    computer = Computer(whole, regions)
-    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
-    assert found.made[1].bound is None
-    failed = found.records()[1]
-    assert (failed.outcome, failed.time_s) == ("failed", None)
-    assert failed.message.startswith("ended after 16.00 s, of which 500.00 ms in parallel regions: the rest took over")
+    assert computer.limits_s[1] == pytest.approx(8.1)
+    assert [run.outcome for run in found.records()] == ["done", "ended", "ended"]
+    assert found.records()[1].time_s == pytest.approx(8.1)
+    assert found.made[1].bound == pytest.approx(math.log2(2.0 / 1.6))  # of 7.5 s, 5.9 s would have come later
+    assert found.made[2].bound is None  # it had come to no region
+    assert outcome_in_words(found.records()[2]) == "ended after 8.10 s, slower than the best"
     assert LOCAL not in computer.ran[2:]
+
+
+def test_the_gain_of_a_part_is_that_of_the_whole_by_amdahls_law() -> None:
+    whole = times(8.0, local=7.0)
+    found = search(Computer(whole, dict.fromkeys(whole, 2.0)).runner(), PRIOR, TOPOLOGY, SearchOptions(runs=1))
+    assert found.whole_speedup(0, 4.0) == pytest.approx(8.0 / 6.5)
+    following = found.following()
+    assert following is not None
+    assert found.adds(following) == pytest.approx(math.log2(8 / (6 + 2 / 2**following.expected_gain)))
+
+
+# ---- on a described machine, where all mappings of a number of threads that was traced are known ----
+
+
+def traced(computer: Computer, runs: int = 4, limits: Limits | None = None, expected_runs: int | None = None) -> Search:
+    runner = replace(computer.runner(DEFAULT), traced=True)
+    return search(runner, PRIOR, TOPOLOGY, SearchOptions(runs, False, False, expected_runs, limits or Limits()))
+
+
+def test_all_mappings_of_a_traced_number_of_threads_are_computed_and_the_fastest_is_a_run() -> None:
+    computer = Described(times(8.0, default=8.0, local=6.0, spread=4.0, half=7.0, one=3.0))
+    found = traced(computer, runs=2)
+    assert [made.measurement.mapping for made in found.made] == [DEFAULT, SPREAD, ONE]
+    assert [made.computed for made in found.made] == [False, True, False]
+    assert (found.runs, len(found.computed)) == (2, 2)
+    assert found.best() == 2
+    assert found.speedups() == pytest.approx({DEFAULT: 1.0, LOCAL: 8 / 6, SPREAD: 2.0, ONE: 8 / 3})
+
+
+def test_the_next_number_of_threads_is_what_should_add_most_to_all_that_is_known() -> None:
+    computer = Described(times(8.0, default=8.0, local=6.0, spread=4.0, half=7.0, one=9.0))
+    found = traced(computer, expected_runs=10**9)
+    assert [mapping for mapping in computer.ran if mapping in (HALF, ONE)] == [ONE]
+    following = found.following()  # HALF gained none of the known programs more than what is known
+    assert following is not None
+    assert (found.prior.mappings[following.column], following.expected_gain) == (HALF, 0.0)
+    assert found.best() == 1
+
+
+def test_of_mappings_that_are_as_fast_the_one_that_ran_or_the_simplest_is_taken() -> None:
+    same = traced(Described(times(8.0, default=8.0, local=7.93, spread=7.93)), runs=1)
+    assert [made.measurement.mapping for made in same.made] == [DEFAULT]
+    near = traced(Described(times(8.0, default=8.0, local=4.0, spread=4.07)), runs=1)
+    assert near.made[1].measurement.mapping == SPREAD
+    apart = traced(Described(times(8.0, default=8.0, local=4.0, spread=4.09)), runs=1)
+    assert apart.made[1].measurement.mapping == LOCAL
+
+
+def test_a_page_policy_that_cannot_be_applied_and_mappings_beyond_the_limits_are_not_computed() -> None:
+    computer = Described(times(8.0, default=8.0, local=2.0, spread=4.0))
+    computer.refused = {LOCAL}
+    assert [made.measurement.mapping for made in traced(computer, runs=1).made] == [DEFAULT, SPREAD]
+    limited = Described(times(8.0, default=8.0, local=2.0, spread=4.0))
+    found = traced(limited, runs=1, limits=Limits(page_policies=("interleave",)))
+    assert [made.measurement.mapping for made in found.made] == [DEFAULT, SPREAD]
+    assert LOCAL not in limited.ran

@@ -9,18 +9,14 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping, applicable, to_label
+from numapredict.collect.mapping import Mapping, parse_label, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.advice_text import advice_in_words
-from numapredict.predictor.advising.predict import NINE_IN_TEN, predict, reading_of
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
-from numapredict.predictor.advising.unseen import DEVIATION, LEAST_SEEN, speedup_of_whole, with_unseen
+from numapredict.predictor.advising.unseen import DEVIATION, LEAST_SEEN, NINE_IN_TEN, speedup_of_whole
 from numapredict.predictor.learning.model import ExpectedSpeedup
-from numapredict.predictor.learning.model_choice import ChosenModel
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import train
+from tests.advised import answer_on
 from tests.planted import planted_dataset
 
 PART = ExpectedSpeedup(4.0, 2.0, 8.0)
@@ -29,13 +25,6 @@ PART = ExpectedSpeedup(4.0, 2.0, 8.0)
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
     return planted_dataset(15)
-
-
-@pytest.fixture(scope="module")
-def chosen(dataset: Dataset) -> ChosenModel:
-    return ChosenModel(
-        train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",))), "a test's model"
-    )
 
 
 def seen(dataset: Dataset, share: float, **notes: str) -> RecordedMachine:
@@ -63,43 +52,27 @@ def test_the_less_was_seen_the_wider(median: float, low: float, high: float, one
     assert speedup_of_whole(part, 1.0).low == pytest.approx(part.low)
 
 
-def test_what_was_not_seen_leaves_the_default_as_it_is(dataset: Dataset, chosen: ChosenModel) -> None:
-    cached = applicable(chosen.model.default)
-    runs = [m for m in dataset.measurements if m.program == "stream-0"]
-    readings = [reading_of(m, "process") for m in runs if m.mapping in {p.mapping for p in chosen.model.probes}]
-    part = predict(chosen.model, readings, lambda mapping: mapping == cached)
-    default = Mapping(*cached.choices)  # an equal one, built anew
-    assert default is not cached
-    whole = with_unseen(part, default, 0.5)
-    assert (whole.mapping, whole.expected_speedup) == (cached, part.expected_speedup)
-    assert [each.mapping for each in set(whole.ranked) & set(part.ranked)] == [cached]
-
-
-def test_an_answer_from_a_part_is_less_sure(dataset: Dataset, chosen: ChosenModel) -> None:
+def test_an_answer_from_a_part_is_less_sure(dataset: Dataset) -> None:
     widths = []
     for program in dataset.programs:
-        answers = [advise(program, seen(dataset, share), chosen) for share in (1.0, 0.8, 0.5)]
+        answers = [answer_on(dataset, program, machine=seen(dataset, share)) for share in (1.0, 0.8, 0.5)]
         advised = [answer for answer in answers if isinstance(answer, Advice)]
         assert len(advised) == 3
-        assert {answer.answer for answer in advised} == {"advised"}
-        if advised[0].mapping == advised[0].default:
+        if advised[0].keep:
             continue
-        speeds = [answer.expected_speedup for answer in advised]
-        widths.append([math.log2(speed.high / speed.low) for speed in speeds])
-        confidences = [answer.confidence or 0.0 for answer in advised]
-        assert confidences == sorted(confidences, reverse=True)
-        assert "both mappings were probes" not in advice_in_words(advised[1])
+        assert advised[0].speedup == advised[0].low == advised[0].high
+        assert [answer.speedup for answer in advised] == sorted((each.speedup for each in advised), reverse=True)
+        widths.append([math.log2(answer.high / answer.low) for answer in advised])
     assert widths
     assert all(full < most < half for full, most, half in widths)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, LEAST_SEEN - 0.001])
-def test_too_little_seen_is_unknown(dataset: Dataset, chosen: ChosenModel, share: float) -> None:
-    answer = advise(dataset.programs[0], seen(dataset, share, exit_code="26"), chosen)
+def test_too_little_seen_is_unknown(dataset: Dataset, share: float) -> None:
+    answer = answer_on(dataset, dataset.programs[0], machine=seen(dataset, share, exit_code="26"))
     assert isinstance(answer, Unknown)
     assert answer.answer == "unknown"
     assert answer.trace_share == pytest.approx(share)
-    assert len(answer.probes) == 2
     names = msgspec.json.decode(msgspec.json.encode(answer, enc_hook=to_label))
     assert names["answer"] == "unknown"
     assert not {"command", "mapping", "expected_speedup", "alternative"} & set(names)
@@ -115,40 +88,30 @@ def test_too_little_seen_is_unknown(dataset: Dataset, chosen: ChosenModel, share
     assert "a smaller input" in str(refused)
 
 
-def test_enough_seen_is_advised(dataset: Dataset, chosen: ChosenModel) -> None:
-    assert isinstance(advise(dataset.programs[0], seen(dataset, LEAST_SEEN), chosen), Advice)
+def test_enough_seen_is_advised(dataset: Dataset) -> None:
+    assert isinstance(answer_on(dataset, dataset.programs[0], machine=seen(dataset, LEAST_SEEN)), Advice)
 
 
-def test_own_threads_of_which_nothing_is_known_are_unknown(dataset: Dataset, chosen: ChosenModel) -> None:
-    answer = advise(dataset.programs[0], seen(dataset, 1.0, teams="3:1.000"), chosen)
-    assert isinstance(answer, Unknown)
-    assert "not here" in answer.reason
-    assert any("numapredict train" in text for text in answer.to_try)
-
-
-def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(
-    dataset: Dataset, chosen: ChosenModel, said: list[str]
-) -> None:
-    """One probe saw a second region; its time is taken off, and the answer and its progress both say so."""
-    first, second = (probe.mapping for probe in chosen.model.probes)
-    time_s = {}
+def test_runs_that_saw_different_regions_are_compared_by_what_all_saw(dataset: Dataset) -> None:
+    """The default's trace saw a second region; its time is taken off, and the answer says so."""
+    default, time_s = parse_label("32x4-contiguous-first-touch"), {}
 
     def noted(m: Measurement) -> Measurement:
         if m.program != dataset.programs[0].name or not isinstance(m.mapping, Mapping):
             return m
         time_s[m.mapping] = m.time_s
-        regions = f"1={0.6 * m.time_s:.9g}/0.5 2={0.4 * m.time_s:.9g}/0.4"
-        share = 0.9
-        if m.mapping == second:
-            regions, share = f"1={m.time_s:.9g}/0.5", 0.5
+        regions, share = f"1={m.time_s:.9g}/0.5", 0.5
+        if m.mapping == default:
+            regions, share = f"1={0.6 * m.time_s:.9g}/0.5 2={0.4 * m.time_s:.9g}/0.4", 0.9
         notes = (("region_time_seen", f"{share:.3f}"), ("regions_seen", regions))
         return msgspec.structs.replace(m, provenance=notes)
 
     machine = RecordedMachine(msgspec.structs.replace(dataset, measurements=tuple(map(noted, dataset.measurements))))
-    answer = advise(dataset.programs[0], machine, chosen)
+    answer = answer_on(dataset, dataset.programs[0], machine=machine)
     assert isinstance(answer, Advice)
     line = "saw different regions: compared are those that all saw, with 50% of its native region time"
     assert [text for text in answer.warnings if line in text]
-    assert [text for text in said if line in text]
-    times = {probe.mapping: probe.time_s for probe in answer.probes}
-    assert times == pytest.approx({first: 0.6 * time_s[first], second: time_s[second]})
+    times = {run.mapping: run.time_s for run in answer.runs}
+    assert times[default] == pytest.approx(0.6 * time_s[default])
+    others = {mapping: time_s[mapping] for mapping in times if isinstance(mapping, Mapping) and mapping != default}
+    assert {mapping: times[mapping] for mapping in others} == pytest.approx(others)

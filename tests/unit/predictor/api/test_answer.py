@@ -3,22 +3,18 @@
 import msgspec
 import pytest
 
-from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import to_label
-from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.brief_text import advice_in_brief
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.api.answer import Answer
-from numapredict.predictor.learning.model_choice import ChosenModel
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import train
+from tests.advised import advised_on
 from tests.html_document import Document
 from tests.planted import planted_dataset
 from tests.searches import LOCAL, Computer, answered, times
 
 UNKNOWN = Unknown(
-    program="./app", machine="m", modelled=True, model="n", reason="little was seen", to_try=("more time",),
+    program="./app", machine="m", modelled=True, reason="little was seen", to_try=("more time",),
     trace_share=0.1,
 )  # fmt: skip
 
@@ -26,29 +22,19 @@ UNKNOWN = Unknown(
 @pytest.fixture(scope="module")
 def advice() -> Advice:
     dataset = planted_dataset(15)
-    model = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
     stream = next(program for program in dataset.programs if program.name.startswith("stream"))
-    found = advise(stream, RecordedMachine(dataset), ChosenModel(model, "a test's"))
-    assert isinstance(found, Advice)
-    return msgspec.structs.replace(found, modelled=False)
-
-
-def verified(advice: Advice, *, won: bool) -> Advice:
-    run = Verification(
-        mapping=advice.mapping, default=advice.default, default_s=(2.0, 2.0), chosen_s=(1.0, 1.0), speedup=2.0, low=1.9,
-        high=2.1, won=won, reason="",
-    )  # fmt: skip
-    return msgspec.structs.replace(advice, verification=run)
+    return msgspec.structs.replace(advised_on(dataset, stream), modelled=False)
 
 
 def test_what_was_advised(advice: Advice) -> None:
-    found, speed = Answer(advice), advice.expected_speedup
-    assert (found.mapping, found.speedup, found.interval) == (advice.mapping, speed.median, (speed.low, speed.high))
+    found = Answer(advice)
+    assert (found.mapping, found.speedup, found.interval) == (advice.mapping, advice.speedup, (advice.low, advice.high))
     assert (found.program, found.machine, found.modelled) == (advice.program, advice.machine, False)
-    assert (found.command, found.clock, found.warnings) == (advice.command, advice.clock, advice.warnings)
+    assert (found.command, found.warnings) == (advice.command, advice.warnings)
+    assert found.region_speedup == advice.region_speedup
     assert str(found) == advice_in_brief(advice)
     assert "--explain" not in found.explain()
-    assert "probe 1" in found.explain()
+    assert "run 1" in found.explain()
 
 
 def test_the_dictionary_is_what_json_prints(advice: Advice) -> None:
@@ -64,13 +50,8 @@ def test_what_is_modelled_is_called_so(advice: Advice) -> None:
 
 
 def test_only_what_ran_here_is_measured(advice: Advice) -> None:
-    assert Answer(advice).measured  # both mappings were probes
+    assert Answer(advice).measured
     assert not Answer(msgspec.structs.replace(advice, modelled=True)).measured
-    assert not Answer(msgspec.structs.replace(advice, probes=())).measured
-    tried = Answer(msgspec.structs.replace(verified(advice, won=True), probes=()))
-    assert (tried.measured, tried.speedup, tried.interval) == (True, 2.0, (1.9, 2.1))
-    lost = Answer(verified(advice, won=False))
-    assert lost.speedup == advice.expected_speedup.median
 
 
 def test_a_printed_answer_is_read_again(advice: Advice) -> None:
@@ -83,7 +64,7 @@ def test_a_printed_answer_is_read_again(advice: Advice) -> None:
 
 def test_no_answer_says_what_to_try() -> None:
     found = Answer(UNKNOWN)
-    assert (found.mapping, found.speedup, found.interval, found.command, found.clock) == (None,) * 5
+    assert (found.mapping, found.speedup, found.interval, found.command, found.region_speedup) == (None,) * 5
     assert not found.measured
     assert "more time" in str(found)
     assert "more time" in found._repr_html_()
@@ -105,12 +86,12 @@ def test_a_program_that_should_stay_as_it_is_has_no_mapping() -> None:
 
 
 def test_a_notebook_shows_mapping_gain_and_command(advice: Advice) -> None:
-    doubtful = msgspec.structs.replace(advice, warnings=("it ends with <26>", "and more"), clock="process")
+    doubtful = msgspec.structs.replace(advice, warnings=("it ends with <26>", "and more"))
     found = Document(Answer(doubtful)._repr_html_())
-    assert found.texts["th"] == ["best mapping", "measured gain", "note", "", "to apply it"]
-    mapping, gain, note, more, command = found.texts["td"]
+    assert found.texts["th"] == ["best mapping", "measured gain", "a further run", "note", "", "to apply it"]
+    mapping, gain, _, note, more, command = found.texts["td"]
     assert f"({advice.mapping})" in mapping
-    assert f"{advice.expected_speedup.median:.2f}x" in gain
+    assert f"{advice.speedup:.2f}x" in gain
     assert (note, more, command) == ("it ends with <26>", "and more", advice.command)
     modelled = Document(Answer(msgspec.structs.replace(advice, modelled=True))._repr_html_())
     assert modelled.texts["th"][-1] == "to apply it on such a machine"

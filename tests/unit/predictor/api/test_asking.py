@@ -9,10 +9,10 @@ import pytest
 
 from numapredict.collect.terminal.command import Interruption
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advising.search import MOST_RUNS, RUNS, SearchOptions
+from numapredict.predictor.advising.search_options import MOST_RUNS, RUNS, SearchOptions
 from numapredict.predictor.advising.session import Question
 from numapredict.predictor.api import asking
-from numapredict.predictor.api.asking import predict, search
+from numapredict.predictor.api.asking import predict
 from tests.searches import Computer, answered, times
 
 FOUND = answered(Computer(times(8.0, local=4.0)), runs=2)
@@ -34,19 +34,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Question]:
 
 def test_every_parameter_is_an_option(asked: list[Question]) -> None:
     assert predict(["./app", Path("in put")]).record == FOUND
-    predict("./my app", machine="m", model="n", cpu_seconds=7, verify=True, strict=True, method="thesis")
-    plain, full = asked
+    predict("./my app", machine="m", model="n", cpu_seconds=7, strict=True, method="thesis")
+    predict("./app", runs=9, expected_runs=7, cut=False, fresh=True)
+    predict("./app", expected_runs=5)
+    plain, full, searched, often = asked
     assert plain == Question(("./app", "in put"))
-    assert full == Question(("./my app",), machine="m", model="n", budget_s=7, verified=True, strict=True, thesis=True)
-
-
-def test_every_parameter_of_a_search_is_an_option(asked: list[Question]) -> None:
-    search("./app", machine="m", runs=9, expected_runs=7, cut=False, fresh=True, cpu_seconds=8, strict=True)
-    search("./app")
-    search("./app", expected_runs=5)
-    (full, plain, often) = asked
-    assert (full.machine, full.budget_s, full.strict, full.searched) == ("m", 8, True, True)
-    assert full.search == SearchOptions(runs=9, cut=False, fresh=True, expected_runs=7)
+    thesis = SearchOptions(method="thesis")
+    assert full == Question(("./my app",), machine="m", model="n", budget_s=7, strict=True, search=thesis)
+    assert searched.search == SearchOptions(runs=9, cut=False, fresh=True, expected_runs=7)
     assert (plain.search.runs, plain.search.cut, often.search.runs) == (RUNS, True, MOST_RUNS)
 
 
@@ -103,6 +98,6 @@ def test_what_ends_a_call_says_so(
 )
 def test_impossible_questions_are_refused(wrong: dict, said: str) -> None:
     with pytest.raises(NumapredictError) as error:
-        search("/bin/true", **wrong)
+        predict("/bin/true", **wrong)
     assert str(error.value).startswith(said)
     assert "\n" not in str(error.value)

@@ -13,7 +13,7 @@ from tests.planted import planted_dataset
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     dataset = planted_dataset(15)
-    record = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
+    record = train(dataset, TrainingOptions())
     write_model(record, tmp_path / "model.json")
     found = Model.load(tmp_path / "model.json")
     assert found.record == record

@@ -8,14 +8,13 @@ import pytest
 from joblib.memory import MemorizedFunc
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import mapping_named, to_label
+from numapredict.collect.mapping import AnyMapping, mapping_named, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import folds, ml_baselines
 from numapredict.predictor.evaluation.evaluate import Evaluation, evaluate_held_out, together
-from numapredict.predictor.evaluation.thesis import measured_probes
+from numapredict.predictor.evaluation.search_curve import own_knowledge, searched
 from numapredict.predictor.learning.features import gains_of, observe
-from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.options import TrainingOptions
 from tests.planted import planted_dataset
 
@@ -43,25 +42,27 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
     return msgspec.structs.replace(dataset, measurements=tuple(map(wild, dataset.measurements)))
 
 
-def fold_of(dataset: Dataset, group: str, options: TrainingOptions) -> folds.Fold:
+def fold_of(dataset: Dataset, group: str) -> folds.Fold:
     """Return the fold of an evaluation that holds out one group."""
-    observations = observe(dataset, DEFAULT)
-    recipe = measured_probes(observations, dataset.topology)
-    return folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, group)
+    return folds.evaluate_group(observe(dataset, DEFAULT), folds.dataset_frame(dataset), DEFAULT, group)
 
 
 RECIPE = tuple(map(mapping_named, ("16x4-contiguous-balance", "16x2-contiguous-locality")))
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
-def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
+def test_a_search_for_a_held_out_program_knows_its_runs_alone(program: str) -> None:
     dataset = planted_dataset(10)
-    before = next(h for h in evaluated(10, options).held_out if h.program == program)
-    changed = with_times(dataset, program, (*before.probes, *RECIPE, DEFAULT), seed=5)
-    (after,) = fold_of(changed, program, options).held
-    same = ("mapping", "expected_speedup", "confidence", "probes", "features", "n_clusters", "ambiguity", "familiar")
+    before = next(h for h in evaluated(10).held_out if h.program == program)
+    row = [held.program for held in evaluated(10).held_out].index(program)
+    observations = observe(dataset, DEFAULT)
+    own = own_knowledge(observations, observations.column(DEFAULT))
+    columns = searched(observations, observations.column(DEFAULT), own).columns[row]
+    ran = tuple(observations.mappings[column] for column in columns)
+    changed = with_times(dataset, program, (*ran, *RECIPE), seed=5)
+    after = next(h for h in evaluate_held_out(changed).held_out if h.program == program)
+    same = ("mapping", "after_runs", "forecasts", "cluster")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert after.regret != before.regret, "the judgement itself does use the program's times"
 
@@ -71,46 +72,43 @@ def test_the_other_learners_choose_without_the_held_out_program(program: str) ->
     """Nonsense in place of its times, but for those that are read: each learner's choice stays, by what it gains."""
     dataset = planted_dataset(10)
     row = next(n for n, p in enumerate(dataset.programs) if p.name == program)
-    before = chosen_by_ml_baselines(dataset, row)
+    before = chosen_by_others(dataset, row)
     probes = before.pop("probes")
-    blind = {"no counters: times and local share", "no counters: times alone"}
-    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe", *blind}
+    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe"}
     for seed in range(3):
         changed = with_times(dataset, program, (*probes, *RECIPE, DEFAULT), seed=seed)
-        after = chosen_by_ml_baselines(changed, row)
+        after = chosen_by_others(changed, row)
         assert after["probes"] == probes
         assert all(set(labels) & set(after[name]) for name, labels in before.items())
 
 
-def chosen_by_ml_baselines(dataset: Dataset, row: int) -> dict[str, list[str]]:
-    """Return the mappings whose gain each learner got in the fold of one program, and the fold's probes."""
+def chosen_by_others(dataset: Dataset, row: int) -> dict[str, list[AnyMapping]]:
+    """Return the mappings whose gain each learner got in the fold of one program, the thesis's, and our probes."""
     observations = observe(dataset, DEFAULT)
-    fold = fold_of(dataset, observations.groups[row], options_of(None, None))
+    name, mappings = observations.names[row], observations.mappings
+    fold = fold_of(dataset, observations.groups[row])
     gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
-    found = {"probes": list(fold.held[0].probes)}
-    for name, by_program in fold.ml_baselines.items():
-        gained = by_program[observations.names[row]]
-        found[name] = [mapping for mapping, gain in zip(observations.mappings, gains, strict=True) if gain == gained]
-    runs = [observations.mappings[column] for column in fold.forest_runs[observations.names[row]]]
-    assert runs[0].label == DEFAULT.label
-    assert set(runs[:2]) == set(fold.held[0].probes)
+    runs = [mappings[column] for column in fold.forest_runs[name]]
+    assert fold.clustered[name].probes == tuple(map(observations.column, RECIPE))
+    found = {"probes": runs[:2], "thesis recipe": [mappings[fold.clustered[name].column]]}
+    for learner, by_program in fold.ml_baselines.items():
+        found[learner] = [each for each, gain in zip(mappings, gains, strict=True) if gain == by_program[name]]
+    assert runs[0] == DEFAULT
     assert {*runs[:3]} & {*found["random forest"]}
-    assert sorted(map(str, runs)) == sorted(map(str, observations.mappings))
+    assert sorted(map(str, runs)) == sorted(map(str, mappings))
     return found
 
 
-@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
-def test_variants_of_the_held_out_program_do_not_help(options: TrainingOptions) -> None:
+def test_variants_of_the_held_out_program_do_not_help() -> None:
     dataset = planted_dataset(10)
     grouped = msgspec.structs.replace(
         dataset,
         programs=tuple(msgspec.structs.replace(p, group=p.name.rsplit("-", 1)[0]) for p in dataset.programs),
     )
-    before = {h.program: h for h in evaluate_held_out(grouped, options).held_out}
-    changed = with_times(grouped, "stream-1", (*before["stream-0"].probes, DEFAULT), seed=6)
-    after = {h.program: h for h in fold_of(changed, "stream", options).held}
-    assert after["stream-0"].mapping == before["stream-0"].mapping
-    assert after["stream-0"].expected_speedup == before["stream-0"].expected_speedup
+    before = {h.program: h for h in evaluate_held_out(grouped).held_out}["stream-0"]
+    changed = with_times(grouped, "stream-1", (*RECIPE, DEFAULT), seed=6)
+    after = {h.program: h for h in evaluate_held_out(changed).held_out}["stream-0"]
+    assert (after.mapping, after.after_runs, after.cluster) == (before.mapping, before.after_runs, before.cluster)
 
 
 def test_definitions_hold_for_every_program() -> None:
@@ -149,14 +147,21 @@ def test_folds_in_two_processes_give_the_same(few_trees: int, monkeypatch: pytes
     assert evaluate_held_out(dataset, jobs=2) == evaluate_held_out(dataset)
 
 
-def test_options_reach_the_folds() -> None:
+def test_speedups_are_over_the_default_of_the_options() -> None:
     evaluation = evaluate_held_out(
         planted_dataset(5, counters=False),
         TrainingOptions(n_clusters=2, default=mapping_named("16x2-contiguous-locality")),
     )
-    assert {h.n_clusters for h in evaluation.held_out} == {2}
-    assert {h.features for h in evaluation.held_out} == {"times"}
+    assert evaluation.options.n_clusters == 2
     assert evaluation.default == mapping_named("16x2-contiguous-locality")
+
+
+def test_by_the_thesis_s_method_its_choice_is_judged() -> None:
+    ours, thesis = evaluated(10), evaluated(10, TrainingOptions(method="thesis"))
+    assert thesis.speedup == ours.baselines["thesis recipe"].speedup
+    assert thesis.by_runs == ours.by_runs
+    assert "search of 2 runs" in ours.baselines
+    assert "search of 2 runs" not in thesis.baselines
 
 
 def test_one_group_cannot_be_held_out() -> None:
@@ -192,8 +197,7 @@ def test_datasets_together_weigh_by_their_programs() -> None:
     assert whole.programs == 15
     logs = [np.log(held.speedup) for e in (one, two) for held in e.held_out]
     assert whole.speedup.geometric == pytest.approx(np.exp(np.mean(logs)))
-    assert "thesis recipe" in one.baselines
-    assert "thesis recipe" not in whole.baselines  # one of the two has no bandwidth to read
+    assert set(whole.baselines) == set(one.baselines) & set(two.baselines)
 
 
 def test_finished_folds_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

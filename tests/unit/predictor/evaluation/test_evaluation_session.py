@@ -105,7 +105,7 @@ def test_the_thesis_is_evaluated_by_its_own_method(tmp_path: Path) -> None:
     write_dataset(planted_dataset(8), tmp_path / "data")
     (thesis,) = evaluate_datasets([str(tmp_path / "data")], Asked(thesis=True)).datasets
     (ours,) = evaluate_datasets([str(tmp_path / "data")]).datasets
-    assert (thesis.options.method, thesis.options.ranking, thesis.options.scale) == ("cluster", "centroid", "linear")
-    assert ours.options.method == "expectation"
-    assert all(held.confidence is None for held in thesis.held_out)
+    assert (thesis.options.method, thesis.options.scale) == ("thesis", "linear")
+    assert ours.options.method == "search"
+    assert thesis.gain_captured == ours.baselines["thesis recipe"].gain_captured
     assert thesis.by_runs == ours.by_runs

@@ -84,7 +84,6 @@ def test_scores_count_what_was_said_and_what_was_right(scores: tuple[RuleScore, 
     assert (initialised.holds, initialised.cases) == (64, 128)  # every codelet once with either initialisation
     assert known["share", "all nodes' bandwidth"].said == known["share", "not memory"].said == 0
     assert known["share", "one node"].said < known["bandwidth", "one node"].said  # shares alone say less
-    assert known["bandwidth", "nearly as good"].said <= 3 * 128
 
 
 def test_limits_of_controllers_are_needed_for_the_rule_on_them(dataset: Dataset) -> None:

@@ -1,4 +1,3 @@
-import msgspec
 import numpy as np
 import pytest
 
@@ -6,7 +5,6 @@ from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import thesis
-from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, observe
 from tests.planted import four_by_eight, planted_dataset
 
@@ -23,10 +21,6 @@ def test_the_references_of_the_4x8_machine_are_those_of_the_thesis() -> None:
         "8x1-contiguous-bind",
         "16x2-contiguous-locality",
         "8x1-contiguous-remote",
-    )
-    assert tuple(map(str, thesis.reference_probes(four_by_eight()))) == (
-        "16x4-contiguous-balance",
-        "16x2-contiguous-locality",
     )
 
 
@@ -65,33 +59,3 @@ def test_every_figure_has_its_curve_where_counters_were_read() -> None:
     assert [curve.features for curve in without] == ["times"] * 3
     with pytest.raises(InsufficientDataError, match="needs counters"):
         thesis.feature_rows("remote_accesses", observe(planted_dataset(5, counters=False)), 0)
-
-
-def test_the_recipe_puts_a_new_program_into_the_nearest_cluster() -> None:
-    train = made_up([[1, 5, 1.0], [1, 5, 1.1], [5, 1, 9.0], [5, 1, 9.1]], [[0, 9, 0], [0, 9, 0], [0, 1, 0], [0, 1, 0]])
-    test = made_up([[7, 7, 1.2], [7, 7, 8.0]], [[0, 8, 0], [0, 2, 0]])
-    assert thesis.recipe_choices(train, test, (2, 1), clusters=2).tolist() == [0, 1]
-    # Readings are divided by what the training programs had at most, not by the new programs'.
-    assert thesis.recipe_choices(train, test.rows([0]), (2, 1), clusters=2).tolist() == [0]
-
-
-def test_the_recipe_learns_nothing_from_the_programs_it_is_asked_about() -> None:
-    observations = observe(planted_dataset(15))
-    probes = thesis.measured_probes(observations, four_by_eight())
-    assert probes is not None
-    train, test = observations.rows(range(10)), observations.rows(range(10, 15))
-    wild = test.time_s.copy()
-    wild[:, [c for c in range(wild.shape[1]) if c not in probes]] *= 100
-    changed = Observations(test.programs, test.mappings, wild, test.local_bandwidth_GBps)
-    same = thesis.recipe_choices(train, test, probes).tolist()
-    assert thesis.recipe_choices(train, changed, probes).tolist() == same
-    labels = cut(ward_linkage(thesis.feature_rows("two_probes", train, 0, probes)), thesis.CLUSTERS)
-    rows = thesis.feature_rows("two_probes", train, 0, probes)
-    assert set(same) <= set(thesis.centroid_columns(train.time_s, rows, labels).tolist())
-
-
-def test_a_dataset_without_the_probes_has_no_recipe() -> None:
-    dataset = planted_dataset(5)
-    kept = tuple(m for m in dataset.measurements if m.mapping.label != "16x4-contiguous-balance")
-    assert thesis.measured_probes(observe(msgspec.structs.replace(dataset, measurements=kept)), four_by_eight()) is None
-    assert thesis.measured_probes(observe(dataset), None) is None

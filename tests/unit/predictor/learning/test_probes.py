@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.mapping import mapping_named
-from numapredict.predictor.learning.options import FeatureKind, Rule
+from numapredict.predictor.learning.features import observe
+from numapredict.predictor.learning.options import FeatureKind
 from numapredict.predictor.learning.probes import (
     MIN_DEVIATION,
     Probe,
@@ -12,8 +15,10 @@ from numapredict.predictor.learning.probes import (
     cluster_distances,
     learn_scales,
     probes_of,
+    readings_at,
     scaled_features,
 )
+from tests.planted import planted_dataset
 
 # time at the first probe, time at the second, local bandwidth at the second
 READINGS = np.array([[2.0, 1.0, 10.0], [8.0, 1.0, 40.0], [1.0, 4.0, 0.0], [1.0, 2.0, 20.0]])
@@ -70,21 +75,30 @@ def test_scales_that_cannot_be_are_refused(kind: FeatureKind, divisors: tuple[fl
         Scales(kind=kind, divisors=divisors, floor_GBps=floor)
 
 
-def test_distances_by_centre_and_by_member() -> None:
+def test_distances_are_to_the_means_of_clusters() -> None:
     rows = np.array([[0.0], [10.0], [6.0]])
-    labels = np.array([0, 0, 1])
-    # Cluster 0 has its mean at 5, its nearest member to 9 at 10.
-    assert cluster_distances("centre", np.array([[9.0]]), rows, labels).tolist() == [[4.0, 3.0]]
-    assert cluster_distances("member", np.array([[9.0]]), rows, labels).tolist() == [[1.0, 3.0]]
+    assert cluster_distances(np.array([[9.0]]), rows, np.array([0, 0, 1])).tolist() == [[4.0, 3.0]]
 
 
 @pytest.mark.parametrize("kind", ["thesis", "ratio", "times"])
-@pytest.mark.parametrize("rule", ["centre", "member"])
-def test_training_programs_that_lie_apart_are_recognised(kind: FeatureKind, rule: Rule) -> None:
+def test_training_programs_that_lie_apart_are_recognised(kind: FeatureKind) -> None:
     readings = np.array([[1.0, 1.0, 1.0], [1.1, 1.0, 1.1], [8.0, 1.0, 60.0], [8.2, 1.0, 64.0]])
     features = scaled_features(learn_scales(kind, readings), readings)
-    distances = cluster_distances(rule, features, features, np.array([0, 0, 1, 1]))
+    distances = cluster_distances(features, features, np.array([0, 0, 1, 1]))
     assert distances.argmin(axis=1).tolist() == [0, 0, 1, 1]
+
+
+def test_what_learners_read_is_scale_free() -> None:
+    observations = observe(planted_dataset(5))
+    readings, floors = readings_at(observations, (3, 1))
+    times, local = observations.time_s, observations.local_bandwidth_GBps
+    assert local is not None
+    assert readings[:, 0] == pytest.approx(np.log2(times[:, 3] / times[:, 1]))
+    assert readings[:, 1:] == pytest.approx(np.log2(np.maximum(local[:, [3, 1]], floors)))
+    longer = replace(observations, time_s=7 * times)
+    assert readings_at(longer, (3, 1))[0] == pytest.approx(readings)
+    bare = replace(observations, local_bandwidth_GBps=None)
+    assert readings_at(bare, (3, 1))[0].shape == (5, 1 if bare.local_share is None else 3)
 
 
 def test_probes_say_what_they_read() -> None:

@@ -45,13 +45,12 @@ def test_equal_models_are_equal_files(model: Model, tmp_path: Path) -> None:
 
 
 HOSTILE: dict[str, tuple[Change, str]] = {
-    "newer": (lambda d: d.update(schema_version=6), "schema_version is 6, this numapredict reads up to 5"),
+    "newer": (lambda d: d.update(schema_version=7), "schema_version is 7, this numapredict reads up to 6"),
     "zero version": (lambda d: d.update(schema_version=0), "schema_version"),
     "version is text": (lambda d: d.update(schema_version="1"), "schema_version"),
     "wrong type": (lambda d: d.update(modelled="yes"), "modelled"),
     "missing": (lambda d: d.pop("probes"), "probes"),
-    "unknown": (lambda d: d.update(surprise=1), "surprise"),
-    "null time": (lambda d: d.update(selection_speedup=None), "selection_speedup"),
+    "null floor": (lambda d: d["scales"].update(floor_GBps=None), "floor_GBps"),
     "one probe": (lambda d: d["probes"].pop(), "probes"),
     "same probes": (lambda d: d["probes"].__setitem__(1, d["probes"][0]), "two different"),
     "strange probe": (lambda d: d["probes"][0].update(mapping="1x1-contiguous-bind"), "among the ranked"),
@@ -83,6 +82,17 @@ def test_a_changed_file_is_refused_in_one_line(model: Model, tmp_path: Path, cas
         read_model(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_older_model_is_read_without_what_has_gone(model: Model, tmp_path: Path) -> None:
+    def older(document: dict[str, Any]) -> None:
+        document.update(
+            schema_version=5, rule="member", selection_speedup=1.2, expectation={"labels": []}, fallbacks=[]
+        )
+        document["options"] = {"scale": "log", "method": "expectation", "rules": ["centre"], "n_clusters": 3}
+
+    found = read_model(changed(model, tmp_path / "model.json", older))
+    assert (found.clusters, found.options.n_clusters, found.options.method) == (model.clusters, 3, "search")
 
 
 NO_MODELS = (
@@ -130,7 +140,9 @@ def test_not_a_number_is_not_written_over_a_good_file(model: Model, tmp_path: Pa
     path = tmp_path / "model.json"
     write_model(model, path)
     with pytest.raises(InvalidInputError, match="nothing was written"):
-        write_model(msgspec.structs.replace(model, selection_speedup=math.nan), path)
+        write_model(
+            msgspec.structs.replace(model, scales=msgspec.structs.replace(model.scales, floor_GBps=math.nan)), path
+        )
     assert read_model(path) == model
 
 

@@ -2,12 +2,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.mapping import from_label, mapping_named
+from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.features import observe
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import default_of, train
-from tests.planted import planted_dataset
+from numapredict.predictor.evaluation.thesis import centroid_columns, feature_rows
+from numapredict.predictor.learning.clustering import cut, ward_linkage
+from numapredict.predictor.learning.features import gains_of, observe
+from numapredict.predictor.learning.options import CLUSTERS, THESIS, TrainingOptions
+from numapredict.predictor.learning.train import default_of, measured_probes, reference_probes, train
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.next_run import next_run
+from tests.planted import four_by_eight, planted_dataset
 
 DEFAULT = mapping_named("32x4-contiguous-first-touch")
 
@@ -69,7 +73,7 @@ def test_options_and_what_was_dropped_are_kept() -> None:
         dataset,
         measurements=tuple(m for m in dataset.measurements if m.program != gone or m.mapping.threads == 8),
     )
-    options = TrainingOptions(default=mapping_named("16x2-contiguous-locality"), scale="log", ranking="pooled")
+    options = TrainingOptions(default=mapping_named("16x2-contiguous-locality"), n_clusters=2)
     model = train(dataset, options)
     assert model.options == options
     assert model.default == options.default
@@ -86,10 +90,48 @@ def test_a_default_that_was_not_measured_is_named() -> None:
         train(planted_dataset(3), TrainingOptions(default=mapping_named("4x4-scatter-mix")))
 
 
-@pytest.mark.parametrize("wrong", [{"n_clusters": 0}, {"max_clusters": 0}, {"rules": ()}, {"feature_kinds": ()}])
-def test_options_that_leave_nothing_are_refused(wrong: dict[str, object]) -> None:
+def test_options_that_leave_nothing_are_refused() -> None:
     with pytest.raises(ValueError, match="at least"):
-        msgspec.convert(wrong, TrainingOptions, dec_hook=from_label)
+        TrainingOptions(n_clusters=0)
+
+
+def test_the_probes_are_the_first_two_runs_of_a_search() -> None:
+    dataset = planted_dataset(15)
+    observations = observe(dataset, DEFAULT)
+    default = observations.column(DEFAULT)
+    known = known_gains(gains_of(observations.time_s, default), observations.groups)
+    found = next_run(known, [default], [0.0])
+    assert found is not None
+    assert [probe.mapping for probe in train(dataset).probes] == [DEFAULT, observations.mappings[found.column]]
+
+
+def test_the_thesis_clusters_its_two_readings_and_its_centroid_chooses() -> None:
+    """As in fig. 29: what the probes read, each divided by the largest, is what Ward's method clusters."""
+    dataset = planted_dataset(15)
+    observations = observe(dataset, DEFAULT)
+    model = train(dataset, THESIS)
+    probes = measured_probes(observations, dataset.topology)
+    assert probes is not None
+    assert [probe.mapping for probe in model.probes] == [observations.mappings[column] for column in probes]
+    rows = feature_rows("two_probes", observations, 0, probes)
+    labels = cut(ward_linkage(rows), CLUSTERS)
+    chosen = centroid_columns(observations.time_s, rows, labels)
+    for cluster in model.clusters:
+        (number,) = {int(labels[observations.names.index(member.name)]) for member in cluster.members}
+        assert cluster.ranked[0].mapping == observations.mappings[int(chosen[number])]
+
+
+def test_without_the_thesis_s_probes_it_reads_a_search_s() -> None:
+    dataset = planted_dataset(5)
+    kept = tuple(m for m in dataset.measurements if m.mapping.label != "16x4-contiguous-balance")
+    fewer = msgspec.structs.replace(dataset, measurements=kept)
+    assert measured_probes(observe(fewer), dataset.topology) is None
+    assert measured_probes(observe(dataset), None) is None
+    assert train(fewer, THESIS).probes[0].mapping == DEFAULT
+    assert [str(each) for each in reference_probes(four_by_eight())] == [
+        "16x4-contiguous-balance",
+        "16x2-contiguous-locality",
+    ]
 
 
 def test_the_options_default_wins_over_the_datasets_and_that_over_the_machines() -> None:

@@ -33,35 +33,25 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trained:
     )
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_the_thesis_gives_each_cluster_the_best_mapping_of_its_centroid(trained: Trained) -> None:
     model = by_thesis(trained.chosen, trained.topology).model
-    assert trained.chosen.model.gain_model is not None
-    assert model.gain_model is None
+    assert (trained.chosen.model.options.method, model.options.method) == ("search", "thesis")
+    assert [probe.mapping.label for probe in model.probes] == ["16x4-contiguous-balance", "16x2-contiguous-locality"]
+    assert model.scales.kind == "thesis"
     assert model.default == trained.chosen.model.default
     for cluster in model.clusters:
         (centroid,) = (member for member in cluster.members if member.name == cluster.centroid)
         assert cluster.ranked[0].mapping == centroid.best
 
 
-@pytest.mark.usefixtures("few_trees")
-def test_clusters_are_learned_once(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_of_the_thesis_stays_itself(trained: Trained) -> None:
     first = by_thesis(trained.chosen, trained.topology)
     assert by_thesis(first, trained.topology) is first
-    with monkeypatch.context() as patch:
-        patch.setattr("numapredict.predictor.learning.train.train", None)
-        assert by_thesis(trained.chosen, trained.topology) == first
-    path = trained_model_path("planted-4x8", trained.topology).with_suffix(".thesis.json")
-    path.unlink()
-    path.mkdir()  # nothing can be written there
-    assert by_thesis(trained.chosen, trained.topology) == first
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_another_campaigns_dataset_is_not_the_models(trained: Trained) -> None:
     model = msgspec.structs.replace(trained.chosen.model, dataset_created="2020-01-01T00:00:00+00:00")
     with pytest.raises(InsufficientDataError, match="is not here"):
         dataset_of(model, trained.topology)
-    by_thesis(trained.chosen, trained.topology)  # kept, of the dataset that is here
     with pytest.raises(InsufficientDataError, match="is not here"):
         by_thesis(ChosenModel(model, "the model trained here"), trained.topology)

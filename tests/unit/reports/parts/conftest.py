@@ -3,15 +3,14 @@
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
+from tests.advised import advised_on
 from tests.planted import planted_dataset
 
-OPTIONS = TrainingOptions(n_clusters=5, feature_kinds=("ratio",))
+OPTIONS = TrainingOptions(n_clusters=5)
 
 
 @pytest.fixture(scope="module")
@@ -26,4 +25,4 @@ def model(dataset: Dataset) -> Model:
 
 @pytest.fixture(scope="module")
 def advice(dataset: Dataset, model: Model) -> Advice:
-    return advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
+    return advised_on(dataset, dataset.programs[1], model)

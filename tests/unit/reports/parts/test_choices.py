@@ -3,16 +3,13 @@
 import msgspec
 import pytest
 
-from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.explanation import Choice
-from numapredict.predictor.learning.model_choice import ChosenModel
-from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.choices import choices_data
 from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render
 from numapredict.reports.parts.subject import Subject
+from tests.advised import advised_on
 from tests.html_document import Document
 from tests.planted import planted_dataset
 
@@ -20,11 +17,8 @@ from tests.planted import planted_dataset
 @pytest.fixture(scope="module")
 def advice() -> Advice:
     dataset = planted_dataset(15)
-    model = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
     stream = next(program for program in dataset.programs if program.name.startswith("stream"))
-    found = advise(stream, RecordedMachine(dataset), ChosenModel(model, "a test's"))
-    assert isinstance(found, Advice)
-    return found
+    return advised_on(dataset, stream, traced=False)
 
 
 def with_choices(advice: Advice, *choices: Choice) -> Advice:
@@ -43,10 +37,7 @@ def test_all_bars_are_on_one_scale_that_ends_at_the_greatest(advice: Advice) -> 
 
 
 def test_without_a_gain_the_scale_ends_at_the_default(advice: Advice) -> None:
-    slow = [
-        msgspec.structs.replace(choice, expected_speedup=type(choice.expected_speedup)(0.2, 0.1, 0.3))
-        for choice in advice.explanation.choices
-    ]
+    slow = [msgspec.structs.replace(choice, speedup=0.2, low=0.1, high=0.3) for choice in advice.explanation.choices]
     data = choices_data(with_choices(advice, *slow))
     assert data is not None
     assert data.even_at == 100
@@ -69,4 +60,5 @@ def test_the_page_has_a_row_for_each_policy_and_number_of_threads(advice: Advice
         assert len(rows) == len(wanted) > 1
         for choice, row in zip(wanted, rows, strict=True):
             assert choice.words in row[0]
-            assert f"{choice.expected_speedup.median:.2f}x" in row[-1]
+            assert f"{choice.speedup:.2f}x" in row[-1]
+            assert ("expected, " in row[-1]) == (not choice.ran)

@@ -119,7 +119,7 @@ def test_cuts_are_bounded() -> None:
 
 
 def test_a_models_clusters_have_its_numbers(observations: Observations, order: Order) -> None:
-    model = train(planted_dataset(15), TrainingOptions(n_clusters=4, feature_kinds=("ratio",)))
+    model = train(planted_dataset(15), TrainingOptions(n_clusters=4))
     data = heatmap_data(observations, observations.column(DEFAULT), order, 4, model)
     assert [len(each.starts) for each in data.cuts if each.numbers] == [4]
     found = data.cuts[3]

@@ -15,7 +15,7 @@ from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.held_out import held_out_data
 from tests.planted import planted_dataset
 
-OPTIONS = TrainingOptions(n_clusters=2, feature_kinds=("ratio",))
+OPTIONS = TrainingOptions(n_clusters=2)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ OTHERS = {
     "modelled": False,
     "default": mapping_named("32x4-contiguous-locality"),
     "mappings": 7,
-    "options": TrainingOptions(n_clusters=3, feature_kinds=("ratio",)),
+    "options": TrainingOptions(n_clusters=3),
 }
 
 

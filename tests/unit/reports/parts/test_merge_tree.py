@@ -30,7 +30,7 @@ def test_merges_begin_at_leaves_or_in_the_middle_of_earlier_merges() -> None:
 
 
 def test_the_tree_of_a_model_is_cut_into_its_clusters() -> None:
-    model = train(planted_dataset(12), TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
+    model = train(planted_dataset(12), TrainingOptions(n_clusters=5))
     data = tree_data(model)
     assert sorted(data.programs) == sorted(model.programs)
     assert sorted(bar.number for bar in data.clusters) == sorted(cluster.id for cluster in model.clusters)

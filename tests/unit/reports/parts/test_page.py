@@ -10,24 +10,21 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.dataset import Dataset, write_dataset
-from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.collect.terminal.printable import printable
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
-from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.explanation import Close, Finding
-from numapredict.predictor.advising.verification import Verification
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.explanation import Close
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import ChosenModel, named_model, shipped_models
+from numapredict.predictor.learning.model_choice import named_model, shipped_models
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.parts import quantity
 from numapredict.reports.parts.answer_file import read_answer
 from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render, write_page
-from numapredict.reports.parts.prediction import Reason, prediction_data
 from numapredict.reports.parts.subject import Subject, open_subject
+from tests.advised import advised_on
 from tests.hostile import NAMES, with_hostile_names
 from tests.html_document import Document
 from tests.planted import planted_dataset
@@ -112,7 +109,7 @@ def test_names_are_text_wherever_they_stand(kind: str, pages: dict[str, str]) ->
     else:
         asked = msgspec.structs.replace(hostile.programs[1], command=("./app", *NAMES))
         hostile = msgspec.structs.replace(hostile, programs=(hostile.programs[0], asked, *hostile.programs[2:]))
-        advice = advise(asked, RecordedMachine(hostile), ChosenModel(model, NAMES[3]))
+        advice = advised_on(hostile, asked, model)
         subject = Subject(name=advice.program, advice=advice)
     page = render(page_data(subject))
     document, plain = Document(page), Document(pages[kind])
@@ -150,7 +147,7 @@ def test_what_cannot_be_seen_is_shown_as_an_escape(kind: str) -> None:
     else:
         asked = msgspec.structs.replace(hostile.programs[1], command=("./app", HIDDEN))
         hostile = msgspec.structs.replace(hostile, programs=(hostile.programs[0], asked, *hostile.programs[2:]))
-        advice = advise(asked, RecordedMachine(hostile), ChosenModel(model, HIDDEN))
+        advice = advised_on(hostile, asked, model)
         subject = Subject(name=HIDDEN, advice=advice)
     page = render(page_data(subject))
     assert [letter for letter in page if letter in HIDDEN] == []
@@ -163,23 +160,12 @@ def test_what_cannot_be_seen_is_shown_as_an_escape(kind: str) -> None:
 
 def test_what_cannot_be_seen_in_the_label_of_a_mapping_is_shown_as_an_escape(advice: Advice) -> None:
     hostile = AnyMapping("evil\u202e\x1b[31m")
-    lost = Verification(
-        mapping=hostile,
-        default=advice.default,
-        default_s=(1.0,),
-        chosen_s=(2.0,),
-        speedup=0.5,
-        low=0.5,
-        high=0.5,
-        won=False,
-        reason="",
-    )
-    near = msgspec.structs.replace(advice.explanation, close=(Close(hostile, advice.expected_speedup, "pages"),))
-    changed = msgspec.structs.replace(advice, explanation=near, verification=lost)
+    near = msgspec.structs.replace(advice.explanation, close=(Close(hostile, 2.0, "pages"),))
+    changed = msgspec.structs.replace(advice, explanation=near)
     read = read_answer(msgspec.json.encode(changed, enc_hook=to_label), "p.json")
     page = render(page_data(Subject(name="p", advice=read)))
     assert [letter for letter in page if letter in HIDDEN] == []
-    assert page.count(printable(hostile.label)) == 2
+    assert page.count(printable(hostile.label)) == 1
 
 
 def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:
@@ -194,7 +180,7 @@ def test_the_page_of_a_shipped_model_says_how_good_it_is(name: str) -> None:
     page = render(page_data(Subject(name=name, model=model, origin="shipped")))
     assert "Not known" not in page
     assert f"numapredict evaluate {name}" in page
-    assert Document(page).table("Speedups over the default of held-out")[1][0] == "two probes"
+    assert Document(page).table("Speedups over the default of held-out")[1][0] == "search of 4 runs"
     other = msgspec.structs.replace(model, dataset_created="2000-01-01")
     assert "Not known" in render(page_data(Subject(name=name, model=other, origin="m.json")))
 
@@ -211,7 +197,7 @@ def test_held_out_figures_come_from_an_evaluation_alone(
     page = render(page_data(subject, evaluation=path))
     assert "Not known" not in page
     assert evaluation.gain_captured is not None
-    rows = [text for text in Document(page).texts["tr"] if text.startswith("two probes")]
+    rows = [text for text in Document(page).texts["tr"] if text.startswith("search of 4 runs")]
     assert len(rows) == 1
     assert f"{evaluation.speedup.geometric:.2f}x" in rows[0]
     assert f"{evaluation.gain_captured:.2f}" in rows[0]
@@ -234,7 +220,7 @@ def test_held_out_figures_come_from_an_evaluation_alone(
     other = msgspec.structs.replace(subject, model=msgspec.structs.replace(model, machine="another"))
     with pytest.raises(InvalidInputError, match="planted-4x8"):
         page_data(other, evaluation=path)
-    options = msgspec.structs.replace(model, options=TrainingOptions(n_clusters=4, feature_kinds=("ratio",)))
+    options = msgspec.structs.replace(model, options=TrainingOptions(n_clusters=4))
     with pytest.raises(InvalidInputError, match="options"):
         page_data(msgspec.structs.replace(subject, model=options), evaluation=path)
     path.write_text("{}")
@@ -325,41 +311,6 @@ def test_a_models_clusters_are_reported_in_tables(pages: dict[str, str], model: 
     assert [row[1] for row in probes] == [probe.mapping.label for probe in model.probes]
 
 
-def test_what_the_probes_read_is_reported(dataset: Dataset, model: Model) -> None:
-    """Of a program whose two probes differ, and with a share that is not its own complement."""
-    asked = (advise(program, RecordedMachine(dataset), ChosenModel(model, "m")) for program in dataset.programs)
-    advice = next(each for each in asked if each.probes[0].time_s != each.probes[1].time_s)
-    first = msgspec.structs.replace(advice.probes[0], features={"time_s": advice.probes[0].time_s, "local_share": 0.98})
-    shown = msgspec.structs.replace(advice, probes=(first, advice.probes[1]))
-    head, *rows = Document(render(page_data(Subject(name="p", advice=shown)))).table("Readings of the two probe runs")
-    assert head == ["probe", "mapping", "time", "local memory bandwidth", "local accesses"]
-    second = advice.probes[1].features
-    assert rows == [
-        ["1", first.mapping.label, quantity.seconds(first.time_s), "not read", "98%"],
-        [
-            "2",
-            advice.probes[1].mapping.label,
-            quantity.seconds(advice.probes[1].time_s),
-            quantity.rate(second["local_bandwidth_GBps"]),
-            f"{second['local_share']:.0%}",
-        ],
-    ]
-
-
-def test_the_answer_says_how_much_of_the_run_its_speedup_is_of(advice: Advice) -> None:
-    def answer(**changes: object) -> str:
-        shown = msgspec.structs.replace(advice, **changes)
-        return Document(render(page_data(Subject(name="p", advice=shown)))).texts["section"][0]
-
-    whole = 1 / (0.76 + 0.24 / advice.expected_speedup.median)
-    answered = answer(clock="regions", region_share=0.24)
-    assert f"\nabout {whole:.2f}x for the whole run, expected (modelled)\n" in answered, "the whole run's gain leads"
-    assert "for its parallel regions, which take 24% of its run time under the probes: " in answered
-    assert "which take 97% of its run time under the probes: " in answer(clock="regions", region_share=0.97)
-    assert "for its parallel regions:" in answer(clock="regions", region_share=None)
-    assert "for the whole run:" in answer(clock="process", region_share=0.24)
-
-
 def test_long_names_are_cut_where_they_stand_in_rows_and_whole_elsewhere(dataset: Dataset) -> None:
     old, new = dataset.programs[0].name, "".join(chr(0x4E00 + at) for at in range(300))
     longer = msgspec.structs.replace(
@@ -386,10 +337,3 @@ def test_a_prediction_of_a_very_long_command_has_a_heading_of_a_line(advice: Adv
     assert len(document.texts["h1"][0].strip()) == len(document.texts["title"][0].split(" · ")[0]) == 120
     assert document.texts["pre"][0] == command, "what is run is never cut"
     assert any(program in text for text in document.texts["details"]), "and the question can be read whole"
-
-
-def test_what_the_parts_of_a_mapping_matter_is_called_expected(advice: Advice) -> None:
-    beside = Finding("choice", "pages", "pages by mix 2.00x, first touch 1.00x", {"a": 2.0, "b": 1.0})
-    found = msgspec.structs.replace(advice.explanation, findings=(beside,))
-    (reason,) = prediction_data(msgspec.structs.replace(advice, explanation=found)).reasons
-    assert reason == Reason("expected over the default: pages by mix 2.00x, first touch 1.00x", "")

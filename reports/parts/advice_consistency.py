@@ -1,31 +1,35 @@
-"""Checks the answer of a search from a file, which may have the right fields but contradict itself."""
+"""Checks an answer from a file, which may have the right fields but contradict itself."""
 
 import math
 import statistics
 from collections.abc import Iterator
+from collections.abc import Mapping as ByName
 from datetime import datetime
 
-from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidInputError
-from numapredict.predictor.advising.search import SearchRun
-from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
+from numapredict.native.errors import InvalidInputError, NumapredictError
+from numapredict.predictor.advising.advice import Advice, FurtherRun
+from numapredict.predictor.advising.confirmation import Confirmation
+from numapredict.predictor.advising.search_run import SearchRun
+from numapredict.predictor.advising.unseen import speedup_of_whole
 from numapredict.predictor.advising.worth import Worth
-from numapredict.reports.parts.consistency import label_problems, speedup_problems
+from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.reports.parts.regions import region_problems
 
 _Problems = Iterator[tuple[str, str]]
 
 
-def check_search(found: Searched, topology: Topology | None) -> None:
+def check_advice(found: Advice, topology: Topology | None) -> None:
     """Raise InvalidInputError, naming the first impossible field; ``topology`` is None if unknown."""
     for field, problem in _problems(found, topology):
         raise InvalidInputError(f"{field}: {problem}")
 
 
-def _problems(found: Searched, topology: Topology | None) -> _Problems:
+def _problems(found: Advice, topology: Topology | None) -> _Problems:
     yield from _run_problems(found)
     yield from label_problems(_labels(found), found.machine, topology)
     yield from _answer_problems(found)
@@ -33,12 +37,13 @@ def _problems(found: Searched, topology: Topology | None) -> _Problems:
         yield from _confirmation_problems(found, found.confirmation)
     if found.next is not None:
         yield from _further_problems(found, found.next)
+    yield from _explanation_problems(found)
     yield from region_problems(found.regions)
     yield from _command_problems(found)
     yield from _fact_problems(found)
 
 
-def _labels(found: Searched) -> dict[str, AnyMapping]:
+def _labels(found: Advice) -> dict[str, AnyMapping]:
     """Return the mappings that must be the machine's, by field; the baseline may be the program as it is."""
     mappings = {"default": found.default, "mapping": found.mapping, "baseline": found.baseline}
     mappings |= {f"run {number}, mapping": run.mapping for number, run in enumerate(found.runs, 1)}
@@ -47,9 +52,9 @@ def _labels(found: Searched) -> dict[str, AnyMapping]:
     return {field: mapping for field, mapping in mappings.items() if found.modelled or mapping != AS_IT_IS}
 
 
-def _run_problems(found: Searched) -> _Problems:
+def _run_problems(found: Advice) -> _Problems:
     if not found.runs:
-        yield "runs", "none, where a search makes at least that of the baseline"
+        yield "runs", "none, where at least that of the baseline is made"
         return
     baseline = found.default if found.modelled else AS_IT_IS
     if found.baseline != baseline:
@@ -77,19 +82,24 @@ def _one_run(run: SearchRun, baseline_s: float) -> _Problems:
         yield "speedup", f"{run.speedup} contradicts the times, {baseline_s:g} s of the baseline and {run.time_s:g} s"
 
 
-def _answer_problems(found: Searched) -> _Problems:
+def _answer_problems(found: Advice) -> _Problems:
     best = max(found.runs, key=lambda run: run.speedup or 0.0)
     if found.keep != (found.mapping == found.baseline):
         yield "keep", f"{found.keep} where the mapping is {found.mapping} and the baseline {found.baseline}"
-    elif not found.keep and found.mapping != best.mapping:
+    elif not found.keep and found.mapping != best.mapping and found.method == "search":
         yield "mapping", f"{found.mapping}, where the fastest of the runs is that of {best.mapping}"
     won = found.confirmation is not None and found.confirmation.won
     if won == found.keep:
         yield "keep", f"{found.keep} where the confirming runs were {'won' if won else 'not won'}"
     claimed = (found.speedup, found.low, found.high)
     stated = found.confirmation
-    confirmed = (stated.speedup, stated.low, stated.high) if stated is not None and won else (1.0, 1.0, 1.0)
-    if claimed != confirmed:
+    confirmed: tuple[float | None, ...] = (1.0, 1.0, 1.0)
+    if stated is not None and won:
+        confirmed = stated.speedup, stated.low, stated.high
+        if found.trace_share is not None and 0 <= found.trace_share < 1 and min(each or 0.0 for each in confirmed) > 0:
+            whole = speedup_of_whole(ExpectedSpeedup(*(each or 1.0 for each in confirmed)), found.trace_share)
+            confirmed = whole.median, whole.low, whole.high
+    if not all(_same(*pair) for pair in zip(claimed, confirmed, strict=True)):
         yield "speedup", f"{claimed} where the confirming runs say {confirmed}"
     over = next((run.speedup for run in found.runs if run.mapping == found.default and run.speedup), None)
     chosen = next((run.speedup for run in found.runs if run.mapping == found.mapping), None)
@@ -98,9 +108,9 @@ def _answer_problems(found: Searched) -> _Problems:
         yield "speedup_over_default", f"{found.speedup_over_default} where the runs say {expected}"
 
 
-def _confirmation_problems(found: Searched, confirmation: Confirmation) -> _Problems:
+def _confirmation_problems(found: Advice, confirmation: Confirmation) -> _Problems:
     fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
-    if confirmation.mapping != fastest.mapping or confirmation.mapping == found.baseline:
+    if (confirmation.mapping != fastest.mapping and found.method == "search") or confirmation.mapping == found.baseline:
         yield "confirmation, mapping", f"{confirmation.mapping} is not the fastest mapping, {fastest.mapping}"
     for field in ("baseline_s", "mapping_s"):
         for time_s in getattr(confirmation, field):
@@ -127,7 +137,7 @@ def _confirmation_problems(found: Searched, confirmation: Confirmation) -> _Prob
         yield "confirmation, won", f"by {mean:g} of the baseline's speed"
 
 
-def _further_problems(found: Searched, following: FurtherRun) -> _Problems:
+def _further_problems(found: Advice, following: FurtherRun) -> _Problems:
     if following.mapping in {run.mapping for run in found.runs}:
         yield "next, mapping", f"{following.mapping} has run"
     yield from speedup_problems("next, speedup", following.speedup)
@@ -145,7 +155,25 @@ def _further_problems(found: Searched, following: FurtherRun) -> _Problems:
             yield "next, worth_from_runs", f"{following.worth_from_runs} where cost and saving give {expected}"
 
 
-def _command_problems(found: Searched) -> _Problems:
+def _explanation_problems(found: Advice) -> _Problems:
+    for choice in found.explanation.choices:
+        speed = ExpectedSpeedup(choice.speedup, choice.low, choice.high)
+        yield from speedup_problems(f"speedup of {choice.mapping}", speed)
+    for close in found.explanation.close:
+        if not (math.isfinite(close.speedup) and close.speedup > 0):
+            yield f"speedup of {close.mapping}", f"{close.speedup:g} cannot be"
+    if (similar := found.similar) is None:
+        return
+    if similar.centroid not in similar.members:
+        yield "similar", "the centroid is not one of the members"
+    if not 0 <= similar.ambiguity <= 1 + 1e-9:
+        yield "similar, ambiguity", f"{similar.ambiguity:g} is not within 0 to 1"
+    for field, speedup in (("best_speedup", similar.best_speedup), ("speedup", similar.speedup)):
+        if speedup is not None:
+            yield from speedup_problems(f"similar, {field}", speedup)
+
+
+def _command_problems(found: Advice) -> _Problems:
     if not isinstance(found.mapping, Mapping):
         if found.command != found.program or found.alternatives:
             yield "command", "not the program as it is now, which is the answer"
@@ -153,8 +181,7 @@ def _command_problems(found: Searched) -> _Problems:
         yield "command", f"it does not run the program under {found.mapping}, the answer"
     speedups = {run.mapping: run.speedup for run in found.runs}
     for each in found.alternatives:
-        speed = each.expected_speedup
-        if speed is not None and not _same(speed.median, speedups.get(each.mapping)):
+        if each.speedup is not None and not _same(each.speedup, speedups.get(each.mapping, each.speedup)):
             yield f"speedup of {each.tool}'s command", f"it is not that of a run of {each.mapping}"
         if each.exact and each.mapping != found.mapping:
             yield f"{each.tool}'s command", f"exact, but of {each.mapping}"
@@ -162,11 +189,15 @@ def _command_problems(found: Searched) -> _Problems:
         yield "alternative", "it is not numactl's command among the alternatives"
 
 
-def _fact_problems(found: Searched) -> _Problems:
-    if found.clock not in ("regions", "process"):
-        yield "clock", f"{found.clock!r} is neither regions nor process"
+def _fact_problems(found: Advice) -> _Problems:
+    if found.region_share is not None and not 0 <= found.region_share <= 1 + 1e-9:
+        yield "region_share", f"{found.region_share:g} is not within 0 to 1"
+    if found.region_speedup is not None and not (math.isfinite(found.region_speedup) and found.region_speedup > 0):
+        yield "region_speedup", f"{found.region_speedup:g} cannot be"
     if found.trace_share is not None and not 0 <= found.trace_share <= 1 + 1e-9:
         yield "trace_share", f"{found.trace_share:g} is not within 0 to 1"
+    if found.computed < 0:
+        yield "computed", f"{found.computed}"
     if not 0 <= found.kept_runs <= len(found.runs):
         yield "kept_runs", f"{found.kept_runs} of {len(found.runs)}"
     elif bool(found.kept_runs) != _is_time(found.kept_since):
@@ -188,3 +219,23 @@ def _same(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
     return math.isclose(one, other, rel_tol=1e-6)
+
+
+def label_problems(
+    mappings: ByName[str, AnyMapping], machine: str, topology: Topology | None
+) -> Iterator[tuple[str, str]]:
+    """Yield field and problem of labels that are none, or do not fit the machine."""
+    for field, named in mappings.items():
+        try:
+            mapping = applicable(named)
+            if topology is not None:
+                resolve(mapping, topology)
+        except NumapredictError as error:
+            yield field, f"{error} (machine {machine})" if topology is not None else f"{error}"
+
+
+def speedup_problems(field: str, speed: ExpectedSpeedup) -> Iterator[tuple[str, str]]:
+    """Yield a field and its problem if its three speedups are no interval."""
+    if not (math.isfinite(speed.high) and 0 < speed.low <= speed.median <= speed.high):
+        found = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
+        yield field, f"{found} is no interval of speedups, which are above 0 with the median inside"

@@ -2,25 +2,25 @@ import msgspec
 import pytest
 
 from numapredict.collect.placing.start import AS_IT_IS
-from numapredict.predictor.advising.searched import Searched
-from numapredict.reports.parts.about import search_about
-from numapredict.reports.parts.alternatives import alternatives_data
-from numapredict.reports.parts.search_answer import (
+from numapredict.predictor.advising.advice import Advice
+from numapredict.reports.parts.about import advice_about
+from numapredict.reports.parts.advice_parts import (
     ConfirmingData,
     FurtherData,
+    answer_data,
     confirming_data,
     further_data,
-    search_data,
 )
+from numapredict.reports.parts.alternatives import alternatives_data
 from tests.searches import DEFAULT, LOCAL, SPREAD, Computer, Noisy, answered, times
 
 
-def confirmed(found: Searched) -> ConfirmingData:
+def confirmed(found: Advice) -> ConfirmingData:
     assert found.confirmation is not None
     return confirming_data(found, found.confirmation)
 
 
-def further(found: Searched) -> FurtherData:
+def further(found: Advice) -> FurtherData:
     data = further_data(found)
     assert data is not None
     return data
@@ -28,7 +28,7 @@ def further(found: Searched) -> FurtherData:
 
 def test_a_winner_is_said_with_its_interval() -> None:
     found = answered(Noisy(times(8.0), {LOCAL: [3.0, 4.0, 4.0, 4.0], AS_IT_IS: [8.0, 8.0, 8.8, 8.4]}))
-    data = search_data(found)
+    data = answer_data(found)
     assert data.words == (
         "32 threads on 4 nodes, consecutive threads together; each page on the node whose threads use it most"
     )
@@ -43,7 +43,7 @@ def test_a_winner_is_said_with_its_interval() -> None:
 
 def test_a_kept_program_is_said_with_what_the_fastest_gave() -> None:
     found = answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))
-    data = search_data(found)
+    data = answer_data(found)
     assert data.why_kept[0] == "no mapping that ran was significantly faster"
     assert data.why_kept[1].startswith("32x4-contiguous-locality was the fastest, but run again it gave 1.00x (")
     assert confirmed(found).result.endswith("not significantly faster: keep what you have")
@@ -59,9 +59,9 @@ def test_rounds_end_with_the_run_that_failed() -> None:
 
 def test_the_default_is_named_where_it_is_neither_the_baseline_nor_the_advice() -> None:
     found = answered(Computer(times(8.0, local=4.0)))
-    assert search_data(msgspec.structs.replace(found, speedup_over_default=1.5)).over_default == 1.5
-    assert search_data(msgspec.structs.replace(found, speedup_over_default=1.0, mapping=DEFAULT)).over_default is None
-    assert search_data(answered(Computer(times(8.0, local=4.0)), baseline=DEFAULT)).over_default is None
+    assert answer_data(msgspec.structs.replace(found, speedup_over_default=1.5)).over_default == 1.5
+    assert answer_data(msgspec.structs.replace(found, speedup_over_default=1.0, mapping=DEFAULT)).over_default is None
+    assert answer_data(answered(Computer(times(8.0, local=4.0)), baseline=DEFAULT)).over_default is None
 
 
 def test_a_further_run_is_said_with_its_cost_and_what_it_should_save() -> None:
@@ -86,7 +86,7 @@ def test_what_a_program_that_will_run_seldom_does_not_pay_for_is_said() -> None:
     data = further(found)
     assert dict(data.facts)["The program will run"] == "1 time, by --for"
     assert data.decided_by == "not made, since the program will run less often"
-    assert ("The program will run", "1 time, by --for") in search_about(found).facts
+    assert ("The program will run", "1 time, by --for") in advice_about(found).facts
 
 
 def test_nothing_is_left_to_run() -> None:

@@ -1,4 +1,4 @@
-"""The runs of a search in their order, as a table and as a figure shows them."""
+"""The runs of an answer in their order, as a table and as a figure shows them."""
 
 import itertools
 import math
@@ -6,9 +6,9 @@ import math
 import msgspec
 
 from numapredict.collect.mapping import AnyMapping
-from numapredict.predictor.advising.search import SearchRun
-from numapredict.predictor.advising.searched import Searched
-from numapredict.predictor.advising.searched_text import baseline_in_words, kept_runs_in_words, name_in_words
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.advice_text import baseline_in_words, chosen_by, kept_runs_in_words, name_in_words
+from numapredict.predictor.advising.search_run import SearchRun
 from numapredict.reports.parts.quantity import factor, seconds
 
 LEFT, TOP, HIGH, BELOW = 44.0, 20.0, 140.0, 34.0
@@ -23,7 +23,8 @@ TICKS = 5
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """One run; ``time`` says when it was ended or that it failed, with the ``message``.
 
-    ``best`` is the greatest speedup so far. ``kept``: an earlier command made it.
+    ``region_speedup`` is of the parallel regions alone, None where these are not timed. ``best`` is the greatest
+    speedup so far. ``kept``: an earlier command made it.
     """
 
     number: int
@@ -32,6 +33,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     time: str
     message: str
     speedup: float | None
+    region_speedup: float | None
     best: float
     advised: bool
     kept: bool
@@ -62,23 +64,24 @@ class RunsFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunsData(msgspec.Struct, frozen=True, kw_only=True):
-    """All runs; ``kept`` says which were made earlier, ``knows`` whose gains they were chosen by.
+    """All runs; ``kept`` says which were made earlier, ``chosen_by`` what chose them.
 
-    ``baseline`` is what the first was of, ``ended`` and ``failed`` whether any was.
+    ``baseline`` is what the first was of, ``ended`` and ``failed`` whether any was, ``regions`` whether the
+    parallel regions of any were timed.
     """
 
     rows: tuple[RunRow, ...]
     figure: RunsFigure
     kept: str
-    knows: str
-    clock: str
+    chosen_by: str
     baseline: str
     ended: bool
     failed: bool
+    regions: bool
 
 
-def runs_data(found: Searched) -> RunsData:
-    """Return the runs of a search that is consistent."""
+def runs_data(found: Advice) -> RunsData:
+    """Return the runs of an answer that is consistent."""
     bests = itertools.accumulate((run.speedup or 0.0 for run in found.runs), max)
     rows = tuple(
         _row(run, number, best, found.mapping, kept=number <= found.kept_runs)
@@ -88,11 +91,11 @@ def runs_data(found: Searched) -> RunsData:
         rows=rows,
         figure=_figure(rows),
         kept=kept_runs_in_words(found),
-        knows=found.knows,
-        clock="the parallel regions" if found.clock == "regions" else "the whole run",
+        chosen_by=chosen_by(found),
         baseline=baseline_in_words(found),
         ended=any(row.outcome == "ended" for row in rows),
         failed=any(row.outcome == "failed" for row in rows),
+        regions=any(row.region_speedup is not None for row in rows),
     )
 
 
@@ -105,6 +108,7 @@ def _row(run: SearchRun, number: int, best: float, advised: AnyMapping, *, kept:
         time=f"ended after {time}" if run.outcome == "ended" else time,
         message="slower than the best" if run.outcome == "ended" else run.message,
         speedup=run.speedup,
+        region_speedup=run.region_speedup,
         best=best,
         advised=run.mapping == advised,
         kept=kept,

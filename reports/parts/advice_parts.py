@@ -1,4 +1,4 @@
-"""The answer of a search, as a page shows it: the advice, the runs that confirm it, and what a further run would be."""
+"""An answer as a page shows it: the advice, the runs that confirm it, and what a further run would be."""
 
 import itertools
 from typing import NamedTuple
@@ -7,30 +7,38 @@ import msgspec
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.terminal.printable import counted
-from numapredict.predictor.advising.advice_text import mapping_in_words, to_apply
-from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
-from numapredict.predictor.advising.searched_text import (
+from numapredict.predictor.advising.advice import Advice, FurtherRun
+from numapredict.predictor.advising.advice_text import (
     baseline_in_words,
+    chosen_by,
+    computed_in_words,
     confirmed_in_words,
     decided_by,
+    gain_in_words,
     kept_in_words,
+    to_apply,
 )
+from numapredict.predictor.advising.confirmation import Confirmation
+from numapredict.predictor.advising.mapping_text import mapping_in_words
 from numapredict.reports.parts.quantity import factor, seconds
 
 
-class SearchData(msgspec.Struct, frozen=True, kw_only=True):
-    """The advice in words; ``why_kept`` is why the program should stay as it is, ``interval`` what confirms a gain.
+class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
+    """The advice and its ``gain`` in words; ``why_kept`` is why the program should stay as it is.
 
-    ``to_apply`` says where the command applies it. ``over_default`` is the speedup over the default mapping, None where
-    it is not known or would say nothing new.
+    ``interval`` is what confirms a gain.
+    ``computed`` says which mappings were computed from traces, ``to_apply`` where the command applies the advice.
+    ``over_default`` is the speedup over the default mapping, None where it is not known or would say nothing new.
     """
 
-    answer: Searched
+    answer: Advice
     words: str
     why_kept: tuple[str, ...]
+    gain: str
     over: str
     over_default: float | None
     interval: str
+    computed: str
     to_apply: str
 
 
@@ -68,22 +76,24 @@ class FurtherData(msgspec.Struct, frozen=True, kw_only=True):
     expected_by: str
 
 
-def search_data(found: Searched) -> SearchData:
+def answer_data(found: Advice) -> AnswerData:
     """Return the record of an answer that is consistent."""
     mapping, confirmation = found.mapping, found.confirmation
     new = found.baseline != found.default != mapping and not found.keep
-    return SearchData(
+    return AnswerData(
         answer=found,
         words=mapping_in_words(mapping) if isinstance(mapping, Mapping) else "",
         why_kept=kept_in_words(found) if found.keep else (),
+        gain=gain_in_words(found),
         over=baseline_in_words(found),
         over_default=found.speedup_over_default if new else None,
         interval=confirmed_in_words(confirmation) if confirmation and len(confirmation.mapping_s) > 1 else "",
+        computed=computed_in_words(found),
         to_apply=to_apply(found.modelled).strip(),
     )
 
 
-def confirming_data(found: Searched, confirmation: Confirmation) -> ConfirmingData:
+def confirming_data(found: Advice, confirmation: Confirmation) -> ConfirmingData:
     """Return the confirming rounds of an answer that is consistent."""
     result = confirmation.reason
     if confirmation.speedup is not None:
@@ -98,7 +108,7 @@ def confirming_data(found: Searched, confirmation: Confirmation) -> ConfirmingDa
     )
 
 
-def further_data(found: Searched) -> FurtherData | None:
+def further_data(found: Advice) -> FurtherData | None:
     """Return what a further run would be, None if no mapping is left."""
     if found.next is None:
         return None
@@ -111,11 +121,11 @@ def further_data(found: Searched) -> FurtherData | None:
         words=mapping_in_words(mapping) if isinstance(mapping, Mapping) else "",
         facts=_further_facts(found, found.next),
         decided_by=decided,
-        expected_by=f"expected by what {found.knows} gained",
+        expected_by=f"expected by {chosen_by(found)}",
     )
 
 
-def _further_facts(found: Searched, following: FurtherRun) -> tuple[tuple[str, str], ...]:
+def _further_facts(found: Advice, following: FurtherRun) -> tuple[tuple[str, str], ...]:
     speed, worth_from = following.speedup, following.worth_from_runs
     confirming = f", of which {seconds(following.confirming_s)} to confirm its gain" if following.confirming_s else ""
     facts = [

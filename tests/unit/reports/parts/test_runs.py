@@ -2,19 +2,19 @@ import msgspec
 import pytest
 
 from numapredict.collect.placing.start import AS_IT_IS
-from numapredict.predictor.advising.search import SearchRun
-from numapredict.predictor.advising.searched import Searched
-from numapredict.reports.parts.search_runs import RunMark, runs_data
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.search_run import SearchRun
+from numapredict.reports.parts.runs import RunMark, runs_data
 from tests.searches import LOCAL, Noisy, answered, times
 
 
 @pytest.fixture(scope="module")
-def found() -> Searched:
+def found() -> Advice:
     """Return a search of a whole run, a better one, one that was ended, one that failed."""
     return answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)
 
 
-def test_rows_have_the_runs_in_their_order_and_the_best_so_far(found: Searched) -> None:
+def test_rows_have_the_runs_in_their_order_and_the_best_so_far(found: Advice) -> None:
     kept = msgspec.structs.replace(found, kept_runs=2, kept_since="2026-01-02T03:04:05+00:00")
     data = runs_data(kept)
     assert [row.outcome for row in data.rows] == ["done", "done", "ended", "failed"]
@@ -25,11 +25,12 @@ def test_rows_have_the_runs_in_their_order_and_the_best_so_far(found: Searched) 
     assert [row.advised for row in data.rows] == [False, True, False, False]
     assert [row.kept for row in data.rows] == [True, True, False, False]
     assert data.kept == "the first 2 runs, made from 2026-01-02 03:04 UTC on; --fresh makes all runs anew"
-    assert (data.knows, data.clock, data.baseline) == (found.knows, "the whole run", "the program as it is now")
+    assert (data.chosen_by, data.regions) == (f"what {found.knows} gained", False)
+    assert data.baseline == "the program as it is now"
     assert (data.ended, data.failed) == (True, True)
 
 
-def test_the_figure_has_a_mark_a_run_and_the_line_of_the_best(found: Searched) -> None:
+def test_the_figure_has_a_mark_a_run_and_the_line_of_the_best(found: Advice) -> None:
     figure = runs_data(found).figure
     first, second, ended, failed = figure.marks
     assert [mark.kind for mark in figure.marks] == ["done", "done", "ended", "failed"]
@@ -49,7 +50,7 @@ def test_the_figure_has_a_mark_a_run_and_the_line_of_the_best(found: Searched) -
 
 
 @pytest.mark.parametrize("speedup", [1.0, 1.02, 6.5, 1e6, 1e300])
-def test_the_figure_holds_every_speedup_between_few_round_ticks(found: Searched, speedup: float) -> None:
+def test_the_figure_holds_every_speedup_between_few_round_ticks(found: Advice, speedup: float) -> None:
     better = SearchRun(mapping=LOCAL, outcome="done", time_s=8.0 / speedup, speedup=speedup)
     figure = runs_data(msgspec.structs.replace(found, runs=(found.runs[0], better))).figure
     heights = [y for y, _ in figure.ticks]
@@ -58,7 +59,7 @@ def test_the_figure_holds_every_speedup_between_few_round_ticks(found: Searched,
     assert all(min(heights) <= mark.y <= max(heights) for mark in figure.marks)
 
 
-def test_many_runs_stay_within_a_page_and_only_some_have_a_number(found: Searched) -> None:
+def test_many_runs_stay_within_a_page_and_only_some_have_a_number(found: Advice) -> None:
     run = SearchRun(mapping=LOCAL, outcome="done", time_s=4.0, speedup=2.0)
 
     def marks(number: int) -> tuple[RunMark, ...]:
@@ -72,6 +73,6 @@ def test_many_runs_stay_within_a_page_and_only_some_have_a_number(found: Searche
     assert not any(mark.label for mark in marks(500))
 
 
-def test_one_run_is_a_figure_too(found: Searched) -> None:
+def test_one_run_is_a_figure_too(found: Advice) -> None:
     data = runs_data(msgspec.structs.replace(found, runs=found.runs[:1], mapping=AS_IT_IS))
     assert (len(data.figure.marks), data.rows[0].advised) == (1, True)

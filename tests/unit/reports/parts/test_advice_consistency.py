@@ -10,13 +10,13 @@ import pytest
 from numapredict.collect.mapping import to_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import InvalidInputError
-from numapredict.predictor.advising.searched import Searched
+from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.command_line.main import main
 from numapredict.reports.parts.answer_file import read_answer
 from tests.searches import DEFAULT, LOCAL, SPREAD, Computer, Described, Noisy, answered, times
 
 
-def encoded(found: Searched) -> Any:  # noqa: ANN401 # any JSON
+def encoded(found: Advice) -> Any:  # noqa: ANN401 # any JSON
     return json.loads(msgspec.json.encode(found, enc_hook=to_label))
 
 
@@ -47,7 +47,7 @@ BAD_REGIONS = {"mapping": "as-it-is", "times": {"regions": [], "wall_s": -1, "co
 @pytest.mark.parametrize("answer", list(ANSWERS))
 def test_a_true_answer_is_read(answer: str) -> None:
     found = read_answer(json.dumps(ANSWERS[answer]).encode(), "p.json")
-    assert isinstance(found, Searched)
+    assert isinstance(found, Advice)
     assert encoded(found) == ANSWERS[answer]
 
 
@@ -117,10 +117,11 @@ def test_the_answers_are_of_all_kinds() -> None:
         ("kept", ("command",), "rm -r ~", "command: not the program as it is now"),
         ("kept", ("alternatives",), WON["alternatives"], "command: not the program as it is now"),
         ("won", ("command",), "rm -r ~", "command: it does not run the program under 32x4-contiguous-locality"),
-        ("modelled", ("alternatives", 0, "expected_speedup", "median"), 9, "speedup of env's command: it is not that"),
+        ("modelled", ("alternatives", 0, "speedup"), 9, "speedup of env's command: it is not that"),
         ("modelled", ("alternatives", 0, "exact"), True, "env's command: exact, but of"),
         ("won", ("alternative",), None, "alternative: it is not numactl's"),
-        ("won", ("clock",), "sun", "clock: 'sun' is neither"),
+        ("won", ("region_share",), 1.5, "region_share: 1.5 is not within 0 to 1"),
+        ("won", ("region_speedup",), -1.0, "region_speedup: -1 cannot be"),
         ("won", ("trace_share",), 1.5, "trace_share: 1.5 is not within 0 to 1"),
         ("won", ("kept_runs",), 4, "kept_runs: 4 of 3"),
         ("won", ("kept_runs",), -1, "kept_runs: -1 of 3"),
