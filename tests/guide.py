@@ -81,8 +81,8 @@ def pattern(expected: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-READING = re.compile(r"(?<![\w.{:,=-])\d+(?:\.\d+)?(?=x\b|%|\s(?:ms|s|GB/s)\b)")
-"""A time, a bandwidth, a speedup or a share: what differs from run to run; a label or a count does not."""
+READING = re.compile(r"(?<![\w.{:,=-])\d+(?:\.\d+)?(?=x\b|%|\s(?:ms|s|GB/s)\b)|(?<=--for )\d+")
+"""A time, a bandwidth, a speedup, a share, or the runs after which a further one pays: these differ from run to run."""
 
 
 def readings_apart(expected: tuple[str, ...], printed: str, tolerance: float) -> list[tuple[str, str]]:

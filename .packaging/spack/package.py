@@ -14,7 +14,7 @@ from spack.package import *
 
 
 class PyNumapredict(PythonPackage):
-    """Says after two short runs where an OpenMP program's threads and memory pages should live on a NUMA machine."""
+    """Says after two to four short runs where an OpenMP program's threads and memory should be on a NUMA machine."""
 
     # Nothing is published: lay the source distribution (python -m build --sdist) into the current folder, and install
     # with --no-checksum until a release has one.

@@ -43,7 +43,7 @@ def _slurm(variables: Variables[str, str]) -> Job | None:
     identifier = _name(variables.get("SLURM_JOB_ID", ""))
     if not identifier:
         return None
-    pus = number(variables.get("SLURM_CPUS_ON_NODE")) or of_this_node(variables, "SLURM_JOB_CPUS_PER_NODE")
+    pus = number(variables.get("SLURM_CPUS_ON_NODE")) or of_this_node(variables, "SLURM_JOB_CPUS_PER_NODE") or None
     task_pus = number(variables.get("SLURM_CPUS_PER_TASK"))
     tasks = tasks_here(variables)
     if task_pus is None and pus is not None and tasks is not None:  # set only if a number was requested

@@ -248,7 +248,8 @@ def _explanation(
     if not isinstance(mapping, Mapping) or mapping not in speedups:
         return explanation
     expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))
-    allowed = {each: speedup for n, (each, speedup) in enumerate(expected.items()) if n not in found.closed}
+    left_out = found.left_out()
+    allowed = {each: speedup for n, (each, speedup) in enumerate(expected.items()) if n not in left_out}
     choices = choices_of(mapping, list({**allowed, **speedups}.items()))
     return msgspec.structs.replace(
         explanation,

@@ -156,7 +156,9 @@ class Search:
 
         Neither pays without a gain. Rounds must pay if the program runs so often and the gain comes again.
         """
-        rounds = (1, 0) if self.made[0].measurement.modelled else (CONFIRMING_ROUNDS, FURTHER_ROUNDS)
+        rounds = (CONFIRMING_ROUNDS, FURTHER_ROUNDS)
+        if self.made[0].measurement.modelled:  # computed again at no cost
+            return (1, 0) if self.best() else (0, 0)
         if not self.best() or not self._pays(rounds[0], runs):
             return 0, 0
         return rounds if self._pays(sum(rounds), runs) else (rounds[0], 0)
@@ -169,11 +171,14 @@ class Search:
 
     def following(self) -> NextRun | None:
         """Return the run that should add most, by the prior's columns; None where no mapping is left."""
+        tried = {made.column for made in self.made}
+        return next_run(self.known, *self._told(), self.left_out() | tried, self.computed.keys() - tried)
+
+    def left_out(self) -> set[int]:
+        """Return the columns that are closed, or have another number of threads than the program sets itself."""
         own = self.own.threads if self.own is not None else 0
         threads = [mapping.threads for mapping in self.prior.mappings]
-        others = {n for n, count in enumerate(threads) if count != own} if own in threads else set()
-        tried = {made.column for made in self.made}
-        return next_run(self.known, *self._told(), self.closed | tried | others, self.computed.keys() - tried)
+        return self.closed | ({n for n, count in enumerate(threads) if count != own} if own in threads else set())
 
     def expected(self, column: int) -> ExpectedRun:
         """Return what a run of one of the prior's columns should give over the best so far."""

@@ -28,9 +28,9 @@ class SearchByCluster(Search):
     """Runs of which only the last may be advised."""
 
     def best(self) -> int:
-        """Return the number of the last run, or of the baseline's, whichever is faster."""
+        """Return the number of the last run, or of the baseline's, whichever is faster as a whole."""
         last = len(self.made) - 1
-        return last if np.nan_to_num(self.gains()[last], nan=-np.inf) > 0 else 0
+        return last if np.nan_to_num(self.whole_gains()[last], nan=-np.inf) > 0 else 0
 
 
 def search_by_cluster(

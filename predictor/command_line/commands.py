@@ -82,7 +82,7 @@ class Commands(Group):
 
 
 # A \b tells click to keep the line breaks of a paragraph.
-_HELP = """Advise, after two short runs of PROGRAM, where its threads and memory pages should live on a NUMA machine.
+_HELP = """Advise, after two to four short runs of PROGRAM, where its threads and pages should live on a NUMA machine.
 
 \b
 numapredict ./app input.dat                             on this computer

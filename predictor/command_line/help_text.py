@@ -22,7 +22,7 @@ COMMANDS = (
 TEXT = (
     "Usage: numapredict [-q|-v] [OPTIONS] PROGRAM [ARGUMENTS]...\n"
     "\n"
-    "  Advise, after two short runs of PROGRAM, where its threads and memory pages\n"
+    "  Advise, after two to four short runs of PROGRAM, where its threads and pages\n"
     "  should live on a NUMA machine.\n"
     "\n"
     "  numapredict ./app input.dat                             on this computer\n"
