@@ -23,6 +23,7 @@ NAMES = ("SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE", "SLURM_NODEID", "SLURM_MEM_P
         (SLURM | {"SLURM_JOB_CPUS_PER_NODE": "16(x2),8", "SLURM_NODEID": "2"}, Job("SLURM", "123", 8)),
         (SLURM | {"SLURM_JOB_CPUS_PER_NODE": "16(x2),8", "SLURM_NODEID": "3"}, Job("SLURM", "123")),
         (SLURM | {"SLURM_JOB_CPUS_PER_NODE": "many"}, Job("SLURM", "123")),
+        (SLURM | {"SLURM_JOB_CPUS_PER_NODE": "0"}, Job("SLURM", "123")),
         (SLURM | {"SLURM_CPUS_PER_TASK": "8"}, Job("SLURM", "123", task_pus=8)),
         (SLURM | {"SLURM_MEM_PER_NODE": "2048"}, Job("SLURM", "123", memory_bytes=2 << 30)),
         (SLURM | {"SLURM_MEM_PER_NODE": "0"}, Job("SLURM", "123")),

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.mapping import AnyMapping, parse_label
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
@@ -14,8 +14,9 @@ from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.emitted_command import command_for_advice
 from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.search import search
 from numapredict.predictor.advising.search_options import SearchOptions
-from tests.searches import APP, DEFAULT, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, Noisy, answered, times
+from tests.searches import APP, DEFAULT, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, Noisy, answered, times
 
 
 def flat(found: Advice) -> str:
@@ -117,6 +118,27 @@ def test_the_default_is_in_the_answer_where_it_ran_and_is_not_the_baseline() -> 
     assert found.speedup_over_default == pytest.approx(2.0)
     assert "2.00x over 32x4-contiguous-first-touch, the default mapping" in advice_in_words(found)
     assert found.speedup == pytest.approx(4.0)
+
+
+def test_no_choice_has_a_number_of_threads_that_the_program_never_takes() -> None:
+    def numbers(computer: Computer) -> set[int]:
+        found = answered(computer, runs=5, baseline=DEFAULT)
+        assert found.mapping == ONE
+        return {parse_label(str(each.mapping)).threads for each in found.explanation.choices}
+
+    computer = Computer(times(8.0, default=8.0, one=2.0))
+    assert HALF.threads in numbers(computer)
+    computer.teams = f"{ONE.threads}:1.000"
+    assert numbers(computer) <= {ONE.threads, DEFAULT.threads}
+
+
+def test_what_a_model_gains_is_confirmed_however_seldom_the_program_runs() -> None:
+    found = search(Computer(times(8.0, default=8.0, local=4.0)).runner(DEFAULT), PRIOR, TOPOLOGY, SearchOptions(runs=2))
+    assert found.confirming_rounds(1) == (0, 0)
+    modelled = [
+        replace(each, measurement=msgspec.structs.replace(each.measurement, modelled=True)) for each in found.made
+    ]
+    assert replace(found, made=modelled).confirming_rounds(1) == (1, 0)
 
 
 def test_a_tool_gets_the_fastest_run_that_it_can_express_never_one_slower_than_the_baseline() -> None:
