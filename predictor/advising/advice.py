@@ -184,7 +184,7 @@ def advise(
         next=None if following is None or thesis else _further(found, following, options.cut),
         confirmation=confirmation,
         similar=None if assigned is None or model is None else similar_programs(assigned, model.default, mapping),
-        explanation=_explanation(found, readings, default, mapping, model, machine),
+        explanation=_explanation(found, speedups, readings, mapping, model, machine),
         trace_share=share,
         command=run_command(mapping, program) if isinstance(mapping, Mapping) else command_line(program.command),
         alternative=next((each for each in alternatives if each.tool == "numactl"), None),
@@ -232,19 +232,19 @@ def _readings(found: Search, default: Mapping) -> list[ProbeReading]:
 
 def _explanation(
     found: Search,
+    speedups: dict[Mapping, float],
     readings: list[ProbeReading],
-    default: Mapping,
     mapping: AnyMapping,
     model: Model | None,
     machine: Machine,
 ) -> Explanation:
     """Return why: what the readings show, and what other page policies and numbers of threads give."""
+    default = found.prior.mappings[found.prior.default]
     reached = None if model is None else reached_by(model)
     if model is not None:  # its second probe is what the rules were tested on
         probes = {probe.mapping for probe in model.probes}
         readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
     explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default)
-    speedups = found.speedups()
     if not isinstance(mapping, Mapping) or mapping not in speedups:
         return explanation
     expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))

@@ -156,12 +156,13 @@ class Search:
 
         Neither pays without a gain. Rounds must pay if the program runs so often and the gain comes again.
         """
-        rounds = (CONFIRMING_ROUNDS, FURTHER_ROUNDS)
-        if self.made[0].measurement.modelled:  # computed again at no cost
-            return (1, 0) if self.best() else (0, 0)
-        if not self.best() or not self._pays(rounds[0], runs):
+        if not self.best():
             return 0, 0
-        return rounds if self._pays(sum(rounds), runs) else (rounds[0], 0)
+        if self.made[0].measurement.modelled:  # computed again at no cost
+            return 1, 0
+        if not self._pays(CONFIRMING_ROUNDS, runs):
+            return 0, 0
+        return CONFIRMING_ROUNDS, FURTHER_ROUNDS if self._pays(CONFIRMING_ROUNDS + FURTHER_ROUNDS, runs) else 0
 
     def _pays(self, rounds: int, runs: int | None) -> bool:
         best, records = self.best(), self.records()

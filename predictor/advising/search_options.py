@@ -1,12 +1,9 @@
 """How far a search goes."""
 
-from typing import Literal
-
 import msgspec
 
 from numapredict.collect.limits import Limits
-
-Method = Literal["search", "thesis"]
+from numapredict.predictor.learning.options import Method
 
 RUNS = 4
 """Runs of a search if not stated, the baseline's included."""

@@ -2,10 +2,11 @@
 
 import os
 
-from numapredict.predictor.advising.search_options import Method, search_options
+from numapredict.predictor.advising.search_options import search_options
 from numapredict.predictor.advising.session import Question, ask
 from numapredict.predictor.api.answer import Answer
 from numapredict.predictor.api.quiet import Command, called, words_of
+from numapredict.predictor.learning.options import Method
 
 
 def predict(  # noqa: PLR0913 - by name, as options are

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numapredict.collect.limits import Limits
     from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Printed
-    from numapredict.predictor.advising.search_options import Method
     from numapredict.predictor.learning.learning import Wishes
+    from numapredict.predictor.learning.options import Method
 
 MACHINE = click.option(
     "--machine",

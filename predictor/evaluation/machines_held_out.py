@@ -9,15 +9,12 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import follow
-from numapredict.predictor.evaluation.search_curve import Sources, Space, knowledge, searched, space_of
+from numapredict.predictor.evaluation.search_curve import ANSWERED, Sources, Space, knowledge, searched, space_of
 from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.scores import score_of
 from numapredict.predictor.searching.gains_file import MachineGains
 from numapredict.predictor.searching.machine_features import most_alike
-
-RUNS = 4
-"""Searches are compared after so many runs, as many as one makes if nothing is stated."""
 
 
 class Helper(msgspec.Struct, frozen=True):
@@ -92,7 +89,7 @@ def _captured(asked: FleetMember, others: Sequence[MachineGains]) -> float | Non
     observations = asked.observations.rows(rows)
     knows = knowledge(observations, asked.default, asked.space, Sources(tuple(others), without_machine=True))
     best = gains_of(observations.time_s, asked.default).max(axis=1)
-    gained = searched(observations, asked.default, knows).gain[:, RUNS - 1]
+    gained = searched(observations, asked.default, knows).gain[:, ANSWERED - 1]
     return score_of(np.asarray(gained), best, observations.groups).gain_captured
 
 

@@ -12,6 +12,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.advising import search_options
 from numapredict.predictor.evaluation.calibration import Forecast
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.scores import Array, gain_captured, score_of
@@ -24,7 +25,7 @@ from numapredict.predictor.searching.next_run import NextRun, next_run
 RUNS = (2, 3, 4, 6, 8)
 """After how many runs a search is judged; the first is of the default."""
 
-ANSWERED = 4
+ANSWERED = search_options.RUNS
 """After so many runs a search answers, if nothing else is said."""
 
 NEIGHBOURS = 3

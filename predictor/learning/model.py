@@ -83,7 +83,7 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a prediction needs; made by ``train``, kept by ``store``.
+    """What was learned of a machine's programs; made by ``train``, kept by ``store``.
 
     ``default`` is the mapping that speedups are relative to. ``linkage`` merges the programs in the order of
     ``programs``. ``clock`` is the kind of times it was learned from and needs of the probes. Raises ValueError when its

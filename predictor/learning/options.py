@@ -25,7 +25,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     ``default`` is the label that times are divided by and speedups are relative to; None means the mapping that a
     program gets today. ``n_clusters`` fixes the number of clusters. ``method`` says for what: clusters that explain
-    what a ``search`` advises, of which the probes are the first two runs, or clusters that choose the mapping as in the
+    what a ``search`` advises, or clusters that choose the mapping as in the
     ``thesis`` (sec. 6, fig. 29).
     """
 

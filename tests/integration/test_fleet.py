@@ -13,8 +13,8 @@ from numapredict.collect.data.dataset_store import add
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.fleet_session import fleet_in_words, learn_fleet
-from numapredict.predictor.evaluation.machines_held_out import RUNS, FleetMember, fleet_member, machines_held_out
-from numapredict.predictor.evaluation.search_curve import Sources
+from numapredict.predictor.evaluation.machines_held_out import FleetMember, fleet_member, machines_held_out
+from numapredict.predictor.evaluation.search_curve import ANSWERED, Sources
 from numapredict.predictor.learning.learning import Wishes, options_of
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.learning.train import default_of
@@ -53,7 +53,7 @@ def test_a_machine_that_reacts_alike_adds_more_than_one_that_misleads() -> None:
     evaluated = evaluate_held_out(
         dataset, options_of(None, None, dataset), sources=Sources((machines[1].gains, machines[2].gains), True)
     )
-    point = next(each for each in evaluated.by_runs if each.runs == RUNS)
+    point = next(each for each in evaluated.by_runs if each.runs == ANSWERED)
     assert asked.gain_captured == pytest.approx(point.gain_captured)
     assert machines_held_out(machines[:1]) == ()
 
