@@ -7,6 +7,7 @@ import numpy as np
 
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measuring.repetitions import BUSY
 from numapredict.collect.measuring.run_limit import PROVENANCE, UNLIMITED, RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import Program
@@ -51,6 +52,8 @@ class Computer:
         self.limits_s: list[float] = []
         self.teams = self.baseline_teams = ""
         self.refused: set[AnyMapping] = set()
+        self.busy: dict[int, str] = {}  # by the number of a run, from 0: what others take of it
+        self.looks: list[str] = []  # the same by each look; nothing once they are used up
 
     def supports(self, mapping: Mapping) -> bool:
         return mapping not in self.refused
@@ -62,6 +65,8 @@ class Computer:
         self.limits_s.append(limit.whole_s)
         whole_s, teams = self.whole_s[mapping], self.baseline_teams if mapping == AS_IT_IS else self.teams
         regions_s, notes = self.regions_s.get(mapping), (("teams", teams),) if teams else ()
+        others = self.busy.get(len(self.ran) - 1)
+        notes += ((BUSY, others),) if others else ()
         ended = whole_s > limit.whole_s
         status: Status = "crashed" if whole_s < 0 else "timeout" if ended else "ok"
         if ended and regions_s is not None:  # they begin when the rest is over
@@ -80,7 +85,10 @@ class Computer:
 
     def runner(self, baseline: AnyMapping = AS_IT_IS) -> Runner:
         first: Callable[[], Measurement] = lambda: self.run(baseline)  # noqa: E731 - as short as a method
-        return Runner("app", baseline, first, self.run)
+        return Runner("app", baseline, first, self.run, look=self.look)
+
+    def look(self) -> str:
+        return self.looks.pop(0) if self.looks else ""
 
 
 class Described(Computer):

@@ -1,5 +1,7 @@
 """Starts numapredict from a process that has loaded its libraries: the same command without the second that this takes.
 
+Other tests may use the computer meanwhile: what they take of it is not looked for.
+
 A server loads the whole package once and forks for each command. The fork gets the arguments, the standard streams, the
 folder and the environment of the process that asks, calls the command's own `main`, and ends as an interpreter ends.
 It is in the server's session, and has the server's limits, locale and `PYTHON*` variables: tests of signals from a
@@ -21,7 +23,10 @@ import subprocess
 import sys
 import uuid
 
+import pytest
+
 from tests.small_pages import decline_huge_pages
+from tests.unwatched import look_away
 
 MAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 COLD = (sys.executable, "-c", MAIN)
@@ -74,6 +79,7 @@ def serve(descriptor: int) -> int:
     """Run the commands that are asked for until standard input ends; in a fork, return the command's exit code."""
     decline_huge_pages()
     _load()
+    look_away(pytest.MonkeyPatch())
     running: dict[int, tuple[int, socket.socket]] = {}  # by the process's descriptor
     poll = select.poll()
     with socket.socket(fileno=descriptor) as listener:

@@ -50,7 +50,7 @@ def measure_this_computer(output: Path | None) -> MachineFile:
     with MeasurementLock().take():
         pus = [core.pus[0] for node in topology.cpu_nodes for core in node.cores]
         with doing("waiting until other programs are done"):
-            quiet = wait_for_quiet(pus, QUIET_S)
+            quiet = wait_for_quiet(pus, QUIET_S) is None
         if not quiet:
             log.warning("other programs use these cores: the figures will be off (numapredict doctor says more)")
         measured = measure_computer(Shape(topology, caches, packages()))

@@ -108,6 +108,11 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[DisturbanceReason, ...]
 
     @property
+    def busy(self) -> str:
+        """Return in words what others took of the PUs, empty for nothing: it may change which mapping is faster."""
+        return "; ".join(reason.words for reason in self.reasons if reason.kind in ("programs", "hypervisor"))
+
+    @property
     def worth_redoing(self) -> bool:
         """Return whether the run should be redone: the kernel's page moves come back, as long as balancing is on."""
         return any(reason.kind != "pages" for reason in self.reasons)
@@ -160,15 +165,17 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
     )
 
 
-def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")) -> bool:
-    """Wait until no other program uses the PUs, for ``patience_s`` seconds at most; return whether they are idle."""
+def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")) -> Disturbance | None:
+    """Wait until no other program uses the PUs, for ``patience_s`` seconds at most; return what still disturbs them."""
     ends_s = time.perf_counter() + patience_s
+    found: Disturbance | None = None
     while (left_s := ends_s - time.perf_counter()) > 0:
         before = snapshot(pus, root=root)
         time.sleep(min(left_s, 0.25))
-        if not disturbance(before, snapshot(pus, root=root), len(pus)).worth_redoing:
-            return True
-    return False
+        found = disturbance(before, snapshot(pus, root=root), len(pus))
+        if not found.worth_redoing:
+            return None
+    return found
 
 
 def _counted(path: Path, name: str) -> int:

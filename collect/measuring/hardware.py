@@ -101,6 +101,12 @@ class HardwareMachine:
         """Give the measurements from now on a note of each region's time."""
         self.conditions = replace(self.conditions, region_times=True)
 
+    def redo_no_more(self) -> None:
+        """Redo no disturbed run from now on."""
+        self.conditions = replace(
+            self.conditions, stopping_rule=msgspec.structs.replace(self.conditions.stopping_rule, redo=0)
+        )
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)

@@ -12,8 +12,9 @@ from numapredict.collect.measuring.precision import outliers, relative_width
 from numapredict.collect.placing.teams import Team
 from numapredict.native.errors import InvalidInputError
 
-REDONE, DISTURBED, MISPLACED = "redone", "disturbed", "placement_did_not_hold"
-"""Names in a measurement's provenance: runs redone, runs that stayed disturbed, a placement that did not hold."""
+REDONE, DISTURBED, MISPLACED, BUSY = "redone", "disturbed", "placement_did_not_hold", "others_at_work"
+"""Names in a measurement's provenance: runs redone, runs that stayed disturbed, a placement that did not hold, and what
+others took of the PUs in the runs that count."""
 
 WHOLE = 0.999
 """The share of a run from which an event counts as counted all the time."""
@@ -77,6 +78,9 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     disturbed = [run for run in repeated.kept if run.disturbance.reasons]
     if disturbed:
         notes.append((DISTURBED, f"{len(disturbed)} of {len(times_s)}: {_reasons(disturbed)}"))
+    busy = [run.disturbance.busy for run in disturbed if run.disturbance.busy]
+    if busy:
+        notes.append((BUSY, busy[0]))
     shares = [run.counted_share for run in repeated.kept if run.counters is not None]
     if shares and min(shares) < WHOLE:
         notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))
@@ -98,6 +102,11 @@ def noted_runs(note: str) -> int:
     if match is None:
         raise InvalidInputError(f"a note of runs begins with their number, not {note!r}: measure again")
     return int(match[0])
+
+
+def others_noted(measurement: Measurement) -> str:
+    """Return what others took of the PUs while a measurement was made, empty for nothing."""
+    return dict(measurement.provenance).get(BUSY, "")
 
 
 def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:

@@ -64,7 +64,8 @@ class Trials:
 
     def __init__(self, limit: str, log: logging.Logger) -> None:
         self.limit = limit
-        self.ended: list[tuple[str, str]] = []  # what it was, what came of it
+        self.ended: list[tuple[str, str, str]] = []  # its number, what it was, what came of it
+        self.runs = 0
         self.best: int | None = None  # the number of the best, from 0
         self.now = ""
         self.expected = ""
@@ -76,14 +77,23 @@ class Trials:
     def begin(self, what: str, line: str, *, expected: str = "", most_s: float | None = None) -> None:
         """Begin a run: in a few words and as a whole line, what it is expected to give, and its limit in seconds."""
         self.now, self.expected, self.most_s, self.began_s = what, expected, most_s, time.monotonic()
-        self.say(f"run {len(self.ended) + 1} of {self.limit}: {line}")
+        self.say(f"run {self.runs + 1} of {self.limit}: {line}")
         self.changed()
 
     def end(self, outcome: str, best: int | None, what: str = "", remark: str = "") -> None:
         """Say what came of the run, or of an earlier one, and which of all is now the best."""
-        self.ended.append((what or self.now, outcome + remark))
+        self.runs += 1
+        self.say(f"run {self.runs} of {self.limit}: {outcome}{remark}")
+        self._enter(f"run {self.runs}", what or self.now, outcome + remark, best)
+
+    def compute(self, outcome: str, best: int | None, what: str) -> None:
+        """Say what came of something that was computed, and took no run."""
+        self.say(f"computed: {what}, {outcome}")
+        self._enter("computed", what, outcome, best)
+
+    def _enter(self, number: str, what: str, outcome: str, best: int | None) -> None:
+        self.ended.append((number, what, outcome))
         self.best, self.now = best, ""
-        self.say(f"run {len(self.ended)} of {self.limit}: {outcome}{remark}")
         self.changed()
 
     def leave(self) -> None:

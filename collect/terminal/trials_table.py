@@ -14,15 +14,15 @@ def trials_table(trials: Trials, now_s: float) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis")
     table.add_column(overflow="fold")
-    for number, (what, outcome) in enumerate(trials.ended):
-        best = number == trials.best and len(trials.ended) > 1
+    for at, (number, what, outcome) in enumerate(trials.ended):
+        best = at == trials.best and len(trials.ended) > 1
         style, remark = ("green", ", the best so far") if best else ("", "")
-        table.add_row(f"run {number + 1}", Text(printable(what), style), Text(printable(outcome) + remark, style))
+        table.add_row(number, Text(printable(what), style), Text(printable(outcome) + remark, style))
     if trials.now:
         running = f"running for {in_words(now_s - trials.began_s)}"
         if trials.most_s is not None:
             running += f" of at most {in_words(trials.most_s)}"
         words = "; ".join(filter(None, (running, trials.expected)))
-        following = f"run {len(trials.ended) + 1} of {trials.limit}"
+        following = f"run {trials.runs + 1} of {trials.limit}"
         table.add_row(following, Text(printable(trials.now), "bold"), Text(words, "dim"))
     return table

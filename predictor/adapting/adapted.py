@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.placing.adapt_table import Outcome
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 
@@ -36,6 +37,7 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     ``spent_s``: what trials cost, ``saved_s`` what kept mappings saved meanwhile. ``pages``: moved between regions;
     those that followed their threads are not counted. ``step_regions`` regions make a step of ``step_s`` seconds.
     ``left_alone`` says why nothing was tried, or nothing more. ``kept``: whether the next run starts by this one.
+    ``disturbed`` is what others took of the computer meanwhile: then the speedups say little, and nothing is kept.
     """
 
     command: tuple[str, ...]
@@ -55,6 +57,7 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     signal: str | None
     status: Literal["ended", "cut off"]
+    disturbed: str = ""
 
 
 def starts_next_run(mapping: str, start: str, gain: float) -> bool:
@@ -66,7 +69,9 @@ def starts_next_run(mapping: str, start: str, gain: float) -> bool:
 
 
 def adapted_in_words(found: Adapted) -> Iterator[str]:
-    """Return the lines of the summary."""
+    """Return the lines of the summary; the first says so where others disturbed the trials."""
+    if found.disturbed:
+        yield f"adapt: {busy_in_words(found.disturbed)}"
     if found.left_alone:
         yield f"adapt: left alone{'' if not found.trials else ' from then on'}: {found.left_alone}"
     elif not found.step_regions:

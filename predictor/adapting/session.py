@@ -2,7 +2,6 @@
 
 import logging
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import msgspec
 from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.measuring.disturbance import disturbance, snapshot
 from numapredict.collect.placing.adapt_table import AdaptResult, read_result, result_path, write_table
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.claims import claims_file
@@ -90,17 +90,20 @@ def run_adapting(request: Request) -> int:
                 files = PlacementFiles(adapt=str(table_file), claims=str(claims_file()))
                 environment = adapting_environment(environment, base, str(placement_library()), files)
         cpus = tuple(sorted(os.sched_getaffinity(0)))
-        began_s = time.perf_counter()
+        begun = snapshot(cpus)
         with signals_held() as blocked:
             try:
                 code = run_child(command_of(program), environment, cpus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
-            time_s = time.perf_counter() - began_s
+            ended = snapshot(cpus)
+            time_s, busy = ended.at_s - begun.at_s, disturbance(begun, ended, len(cpus)).busy
             result = AdaptResult(given_up=obstacle) if columns is None else _read(result_path(table_file))
-            found = _adapted(request, topology, columns, kept, result)
+            found = _adapted(request, topology, columns, None if busy else kept, result)
             exit_code, signal = exit_and_signal(code)
-            found = msgspec.structs.replace(found, time_s=time_s, exit_code=exit_code, signal=signal)
+            found = msgspec.structs.replace(
+                found, time_s=time_s, exit_code=exit_code, signal=signal, disturbed=busy if found.trials else ""
+            )
             for line in adapted_in_words(found):
                 log.info(line)
             if request.json is not None:

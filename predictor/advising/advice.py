@@ -28,11 +28,11 @@ from numapredict.predictor.advising.explanation import Choice, Explanation, choi
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import other_teams
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
-from numapredict.predictor.advising.search import Runner, Search, search
+from numapredict.predictor.advising.search import Runner, search
 from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.advising.search_run import SearchRun
+from numapredict.predictor.advising.search_state import Search
 from numapredict.predictor.advising.similar_programs import SimilarPrograms, similar_programs
-from numapredict.predictor.advising.thesis_method import search_by_cluster
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN, speedup_of_whole
 from numapredict.predictor.learning.model import ExpectedSpeedup, Model
@@ -86,9 +86,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     of them if the program should stay as it is. ``own_threads`` says what follows from a number of threads that the
     program sets itself; ``exit_code`` is what it ends with, though its parallel regions ran.
     ``kept_runs``: so many runs, the first ones, were made by earlier commands, from the time ``kept_since`` on.
-    ``expected_runs`` is how often the program will run, if that was said. ``regions`` has the time of each parallel
-    region in the baseline's run and in the fastest one, where they are known. ``answer`` distinguishes advice from
-    ``Unknown``.
+    ``expected_runs`` is how often the program will run, if that was said. ``disturbed`` is what others took of the
+    computer meanwhile, upon which the baseline is kept: no gain can be told from it then. ``regions`` has the time of
+    each parallel region in the baseline's run and in the fastest one, where they are known. ``answer`` distinguishes
+    advice from ``Unknown``.
     """
 
     program: str
@@ -122,6 +123,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     kept_runs: int = 0
     kept_since: str = ""
     expected_runs: int | None = None
+    disturbed: str = ""
     regions: tuple[RegionRun, ...] = ()
     answer: Literal["advised"] = "advised"
 
@@ -140,17 +142,16 @@ def advise(
     little of the program.
     """
     thesis = options.method == "thesis"
-    if thesis and model is not None:
-        found: Search = search_by_cluster(runner, prior, machine.topology, model, options)
-    else:
-        found = search(runner, prior, machine.topology, options)
+    found = search(runner, prior, machine.topology, options, model)
     share = seen_share(found.compared())
     if share is not None and share < LEAST_SEEN:
         return _unknown(program, machine, share, found)
     runs, best = found.records(), found.best()
-    rounds = found.confirming_rounds(options.expected_runs)
-    confirmation = _confirmed(found, runner, rounds) if rounds[0] else None
-    keep = confirmation is None or not confirmation.won
+    disturbed, rounds = found.disturbed(), found.confirming_rounds(options.expected_runs)
+    confirmation = _confirmed(found, runner, rounds) if rounds[0] and not disturbed else None
+    if confirmation is not None:
+        disturbed = confirmation.disturbed or (runner.look() if found.short and confirmation.won else "")
+    keep = confirmation is None or not confirmation.won or bool(disturbed)
     mapping = runner.baseline if keep else runs[best].mapping
     speed = (1.0, 1.0, 1.0) if keep or confirmation is None else _speed(confirmation, share)
     default = prior.mappings[prior.default]
@@ -195,6 +196,7 @@ def advise(
         kept_runs=found.kept,
         kept_since=_since(runner.kept) if found.kept and runner.kept else "",
         expected_runs=options.expected_runs,
+        disturbed=disturbed,
         regions=region_runs([found.made[number].measurement for number in dict.fromkeys((0, best))]),
     )
 
@@ -244,7 +246,8 @@ def _explanation(
     if model is not None:  # its second probe is what the rules were tested on
         probes = {probe.mapping for probe in model.probes}
         readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
-    explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default)
+    tried = {run.mapping for run in found.records()} | speedups.keys()
+    explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default, tried)
     if not isinstance(mapping, Mapping) or mapping not in speedups:
         return explanation
     expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))

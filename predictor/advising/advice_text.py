@@ -3,13 +3,14 @@
 import textwrap
 
 from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.advising.advice import Advice, FurtherRun
 from numapredict.predictor.advising.confirmation import LEAST_GAIN, Confirmation
 from numapredict.predictor.advising.explanation import Choice, Explanation
 from numapredict.predictor.advising.mapping_text import mapping_in_words
-from numapredict.predictor.advising.search_run import SearchRun, outcome_in_words
+from numapredict.predictor.advising.search_run import SearchRun, numbers_of, outcome_in_words
 from numapredict.predictor.advising.similar_programs import similar_in_words
 
 _COLUMN = " " * 20  # where the answers begin
@@ -123,6 +124,8 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
     others = found.runs[1:]
     if found.computed:
         kept = f"none of {counted(found.computed, 'mapping')} that were computed was significantly faster"
+    if found.disturbed:
+        return _disturbed_in_words(found)
     if others and all(run.outcome == "failed" for run in others):
         which = "the only other run" if len(others) == 1 else f"all {len(others)} other runs"
         return (f"{which} failed, the last one under {others[-1].mapping}: {others[-1].message}",)
@@ -148,6 +151,15 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
     return kept, f"{confirmation.mapping} {was}, but run again it gave {again}"
 
 
+def _disturbed_in_words(found: Advice) -> tuple[str, ...]:
+    """Return what others did on the computer, what to do, and what was measured."""
+    fastest = max(found.runs[1:], key=lambda run: run.speedup or 0.0, default=None)
+    told = busy_in_words(found.disturbed)
+    if fastest is None or not fastest.speedup:
+        return (told,)
+    return told, f"measured meanwhile, which says little: {fastest.speedup:.2f}x under {fastest.mapping}"
+
+
 def kept_lines(found: Advice) -> list[str]:
     """Return the lines of an answer that keeps the baseline."""
     kept, *again = kept_in_words(found)
@@ -165,8 +177,8 @@ def kept_runs_in_words(found: Advice) -> str:
 
 def _run_lines(found: Advice) -> list[str]:
     lines = []
-    for number, run in enumerate(found.runs, 1):
-        lines += under(f"run {number}", _run_in_words(run, number))
+    for run, number in zip(found.runs, numbers_of(found.runs), strict=True):
+        lines += under(number, _run_in_words(run, first=run is found.runs[0]))
     if found.kept_runs:
         lines += under("kept", kept_runs_in_words(found))
     if found.method == "thesis":
@@ -208,12 +220,13 @@ def decided_by(found: Advice, following: FurtherRun) -> str:
     if said is not None and said < worth_from:
         return f"you said {said}"
     enough = said or following.expected_speedup >= 2**LEAST_GAIN
-    return f"--runs {len(found.runs) + 1} makes it" if enough else f"--for {worth_from} makes it"
+    made = sum(not run.computed for run in found.runs)
+    return f"--runs {made + 1} makes it" if enough else f"--for {worth_from} makes it"
 
 
-def _run_in_words(run: SearchRun, number: int) -> str:
+def _run_in_words(run: SearchRun, *, first: bool) -> str:
     outcome = outcome_in_words(run)
-    return f"{name_in_words(run.mapping)}: {outcome.removesuffix(', 1.00x') if number == 1 else outcome}"
+    return f"{name_in_words(run.mapping)}: {outcome.removesuffix(', 1.00x') if first else outcome}"
 
 
 def _command_lines(found: Advice) -> list[str]:

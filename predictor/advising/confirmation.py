@@ -9,6 +9,7 @@ import numpy as np
 
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.repetitions import others_noted
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.predictor.searching.known_gains import Array
 
@@ -51,7 +52,8 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     ``speedup`` is the geometric mean of baseline over mapping, ``low`` and ``high`` its least and greatest over the
     rounds, all of the whole run; None if a run failed, with the ``reason``. ``won`` is whether the mapping is
     significantly faster, by 1% or more. ``region_speedup`` is that of the parallel regions, and ``region_share`` their
-    part of the baseline's run, 0 to 1; None where they are not timed.
+    part of the baseline's run, 0 to 1; None where they are not timed. ``disturbed`` is what others took of the
+    computer, upon which no more runs were made.
     """
 
     mapping: AnyMapping
@@ -64,6 +66,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     region_speedup: float | None = None
     region_share: float | None = None
+    disturbed: str = ""
 
 
 def confirm(
@@ -88,6 +91,9 @@ def confirm(
                 why = measurement.message or (measurement.status if measurement.status != "ok" else "no time was read")
                 return _confirmation(made, mapping, f"the run under {each} failed: {why}")
             made[each].append(measurement)
+            if busy := others_noted(measurement):
+                found = _confirmation(made, mapping, f"others disturbed the run under {each}: {busy}")
+                return msgspec.structs.replace(found, disturbed=busy)
     if made[mapping][-1].modelled:  # traces of different thread counts may have seen different regions
         one, other = in_common((made[baseline][-1], made[mapping][-1]))
         made = {baseline: [one], mapping: [other]}

@@ -1,7 +1,7 @@
 """Why an answer is what it is: findings in words, each with the numbers that it rests on."""
 
+from collections.abc import Collection, Sequence
 from collections.abc import Mapping as ByName
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -67,14 +67,17 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...] = ()
 
 
-def explain(evidence: Evidence | None, default: Mapping) -> Explanation:
-    """Return what the readings show; ``evidence`` is None if the default or another mapping did not run."""
+def explain(evidence: Evidence | None, default: Mapping, tried: Collection[AnyMapping] = ()) -> Explanation:
+    """Return what the readings show; ``evidence`` is None if the default or another mapping did not run.
+
+    ``tried`` are the mappings that ran or were computed.
+    """
     pages: Pages = "unknown" if evidence is None else pages_of(evidence)
     binds: Bound = "unknown" if evidence is None else bound_of(evidence, pages)
     found = [] if evidence is None else _default_findings(evidence, pages)
     found.append(_bound_finding(evidence, pages, binds))
     if evidence is not None:
-        found += _change_findings(evidence, pages, binds, default)
+        found += _change_findings(evidence, pages, binds, default, tried)
     return Explanation(pages=pages, binds=binds, findings=tuple(found))
 
 
@@ -174,7 +177,9 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
 
 
-def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Mapping) -> list[Finding]:
+def _change_findings(
+    evidence: Evidence, pages: Pages, binds: Bound, default: Mapping, tried: Collection[AnyMapping]
+) -> list[Finding]:
     """Return what would change the answer, and what could be changed in the source."""
     found = []
     if pages == "one node" and binds in ("one node's bandwidth", "one node's memory"):
@@ -186,7 +191,8 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Ma
     if evidence.home_share is None and evidence.default_traffic_GBps is None:
         text = "hardware counters would show more (see numapredict doctor)"
         found.append(Finding("change", "counters", text, {}))
-    if is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
+    on_one = any(isinstance(each, Mapping) and each.thread_nodes == 1 for each in tried)
+    if not on_one and is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
         alone = Mapping(default.threads // default.thread_nodes, 1, "contiguous", 1, "bind")
         text = (
             "one node alone was not tried: its threads would share a cache, and no page would be remote; it rarely "

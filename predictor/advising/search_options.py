@@ -35,6 +35,8 @@ class SearchOptions(msgspec.Struct, frozen=True):
     @property
     def limit(self) -> str:
         """Return the number of runs in words."""
+        if self.method == "thesis":
+            return "at most 4"  # as it is, two probes, and the cluster's mapping
         return f"{self.runs}" if self.expected_runs is None else f"at most {self.runs}"
 
 

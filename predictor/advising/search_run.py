@@ -1,6 +1,8 @@
 """One run of a search: what is known of it, and what an answer shows."""
 
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,7 +34,8 @@ class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ended``: it was stopped once it had taken as long as the best run; ``time_s`` is when. ``speedup`` is over the
     baseline, None for such a run and for one that ``failed``, as ``message`` says, without a time. ``region_time_s``
-    and ``region_speedup`` are those of the parallel regions, None where these are not timed.
+    and ``region_speedup`` are those of the parallel regions, None where these are not timed. ``computed``: it was the
+    best of its number of threads, by the trace of another run.
     """
 
     mapping: AnyMapping
@@ -42,6 +45,13 @@ class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
     region_time_s: float | None = None
     region_speedup: float | None = None
     message: str = ""
+    computed: bool = False
+
+
+def numbers_of(runs: Iterable[SearchRun]) -> tuple[str, ...]:
+    """Return the title of each: its number, or that it was computed and took no run."""
+    number = itertools.count(1)
+    return tuple("computed" if run.computed else f"run {next(number)}" for run in runs)
 
 
 def outcome_in_words(run: SearchRun) -> str:

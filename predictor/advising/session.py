@@ -17,6 +17,10 @@ from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.limits import Limits
 from numapredict.collect.machine import Machine
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.quiet import PATIENCE_S, others_at_work
+from numapredict.collect.measuring.repetitions import others_noted
+from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import exit_code_of
@@ -42,6 +46,8 @@ from numapredict.predictor.searching.prior import Prior, prior_of
 # How a census and the traces share the budget: upper bounds, the census passes no unused time on.
 _CENSUS_PART = 0.2
 _TRACES_PART = 0.8
+
+_REDONE = 2  # disturbed runs of a measurement that are made again
 
 LEAST_BUDGET_S, MOST_BUDGET_S, LEAST_RUNS = 5, 3600, 2
 """The CPU seconds that modelled runs may be given, and the fewest runs that a search can compare."""
@@ -105,7 +111,13 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
     if text:
         log.log(logging.WARNING if is_doubt else logging.INFO, text)
     executable_of(program)
-    here = this_computer(repetitions=1, warm_up=0, timeout_s=math.inf, strict=question.strict, region_times=True)
+    here = this_computer(
+        StoppingRule(least=1, most=1, redo=_REDONE, patience_s=PATIENCE_S),
+        warm_up=0,
+        timeout_s=math.inf,
+        strict=question.strict,
+        region_times=True,
+    )
     log.info(f"this computer: {shape_of(here.topology)}")
     for line in restriction_lines(here.topology):
         log.info(line)
@@ -116,7 +128,20 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
     kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
     if kept.runs:
         here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
-    runner = Runner(program.name, AS_IT_IS, partial(here.run_as_it_is, program), partial(here.run, program), kept)
+
+    def told(measurement: Measurement) -> Measurement:
+        if others_noted(measurement):  # still, after what is worth trying: it is told with the answer
+            here.redo_no_more()
+        return measurement
+
+    runner = Runner(
+        program.name,
+        AS_IT_IS,
+        lambda: told(here.run_as_it_is(program)),
+        lambda mapping, limit: told(here.run(program, mapping, limit)),
+        kept,
+        look=partial(others_at_work, [pu for node in here.topology.nodes for core in node.cores for pu in core.pus]),
+    )
     try:
         return advise(program, here, runner, prior, question.search, model)
     except KeyboardInterrupt:
@@ -190,7 +215,8 @@ def _prior(machine: Machine, question: Question) -> Prior:
         trained = beside
     prior = prior_of(machine.name, machine.topology, trained, machine.supports, modelled=machine.modelled)
     within = "" if limits == Limits() else f", {limits.counted_of(prior.mappings, machine.name)}"
-    log.info(f"searching by what {prior.origin} gained{within}")
+    if not question.thesis:
+        log.info(f"searching by what {prior.origin} gained{within}")
     return prior
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
@@ -20,7 +21,9 @@ _SEEN = 0.005
 
 
 def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
-    """Return the lines on a run's regions."""
+    """Return the lines on a run's regions; the first says so where others disturbed it."""
+    if answer.disturbed:
+        yield from _wrapped(busy_in_words(answer.disturbed), indent=0)
     if not answer.regions:
         yield "regions: no OpenMP parallel region began"
         return
@@ -117,6 +120,8 @@ def region_name(region: ReplayedRegion) -> str:
 
 
 def _advice(answer: ReplayedRegions) -> str:
+    if answer.disturbed:
+        return f"the baseline {answer.baseline} stays: what was measured meanwhile says little"
     if answer.replayed_share == 0:
         return f"nothing could be replayed: the baseline {answer.baseline} stays"
     if not answer.is_worth_it:

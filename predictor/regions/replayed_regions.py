@@ -16,7 +16,8 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     ``wall_s`` is the run's time, of which ``replay_s`` was spent on replays; ``region_time_s`` is that of all regions.
     ``one_mapping`` is what one mapping for all of them gives, the best first. ``exit_code`` is as a shell reports it,
     ``signal`` what ended the program, if one did. ``plan`` is what was written for `run --plan`, if it was asked for.
-    The program ran in ``directory``.
+    The program ran in ``directory``. ``disturbed`` is what others took of the computer meanwhile: then no gain can be
+    told, whatever the replays gave.
     """
 
     command: tuple[str, ...]
@@ -32,6 +33,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     plan: PlannedApplication | None = None
     directory: str = ""
+    disturbed: str = ""
 
     @property
     def replayed_share(self) -> float:
@@ -52,7 +54,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     @property
     def is_worth_it(self) -> bool:
         """Return whether all regions, each under its own best mapping, would be noticeably faster."""
-        return self.speedup >= LEAST_SPEEDUP
+        return not self.disturbed and self.speedup >= LEAST_SPEEDUP
 
     @property
     def whole_program(self) -> OneMapping | None:
@@ -60,7 +62,7 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
 
         Nor does what a region gained in one round alone make it so: that may be chance.
         """
-        for one in self.one_mapping:
+        for one in self.one_mapping if not self.disturbed else ():
             if one.lowest > 1 and min(one.speedup, self._sure_speedup(one.mapping)) >= LEAST_SPEEDUP:
                 return one
         return None

@@ -18,6 +18,8 @@ from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.measuring.disturbance import disturbance, snapshot
+from numapredict.collect.measuring.quiet import SHORT_S, others_at_work
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
@@ -39,7 +41,6 @@ from numapredict.predictor.regions.one_mapping import one_mappings
 from numapredict.predictor.regions.planning import PLAN, Made, Wish, planned
 from numapredict.predictor.regions.region_answers import ENDED, region_answers
 from numapredict.predictor.regions.regions_text import regions_in_words
-from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.searching.prior import Prior, kept_gains_path, prior_of
 
@@ -67,17 +68,8 @@ def run_replayed(request: Request) -> int:
 
     Raises UnrunnableProgramError, UsageError and the errors of run_file before the program starts.
     """
-    if request.json is not None:
-        check_place(request.json, JSON)
-    if request.wish is not None:
-        check_place(request.wish.path, PLAN)
-        if request.wish.profile is not None:
-            check_builds(read_profile(request.wish.profile), request.wish.profile)
-    if request.budget_s <= 0:
-        raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
+    _check(request)
     topology = host_topology()
-    if not describes_this_computer():
-        raise UsageError("replays are made here, and HWLOC_* variables describe another machine: unset them")
     for line in restriction_lines(topology):
         log.info(line)
     program = program_as_typed(request.command)
@@ -90,17 +82,19 @@ def run_replayed(request: Request) -> int:
     baseline = _baseline(prior, topology)
     placement = resolve(prior.mappings[baseline], topology)
     budget = _Budget(request, prior, baseline, topology)
+    looked = others_at_work(placement.pus)
     with work_folder() as folder:
         report, kept = folder / "regions", folder / "replays"
         with Watcher(budget.replays, kept) as watcher, signals_held() as blocked:
             settings = variable_text(watcher.name, str(report))
             environment = capturing_environment(given_environment(), placement, library, settings)
-            began_s = time.perf_counter()
+            before = snapshot(placement.pus)
             try:
                 code = run_child(command_of(program), environment, placement.pus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
-            wall_s = time.perf_counter() - began_s
+            after = snapshot(placement.pus)
+            wall_s = after.at_s - before.at_s
         found = region_times_of_processes(report)
         exit_code, signal = exit_and_signal(code)
         regions = region_answers(found, watcher.found)
@@ -117,31 +111,52 @@ def run_replayed(request: Request) -> int:
             one_mapping=one_mappings(regions),
             notes=tuple(_notes(watcher.found, placement, request.budget_s)),
             directory=str(Path.cwd()),
+            disturbed=disturbance(before, after, len(placement.pus)).busy or (looked if wall_s < SHORT_S else ""),
         )
-    if request.wish is not None:
-        answer = _with_plan(answer, request.wish, executable, watcher, topology)
+    answer = _with_plan(answer, request.wish, executable, watcher, topology)
     for line in regions_in_words(answer):
         log.info(line)
     if request.keep:
-        _keep(executable, regions, prior, topology)
+        _keep(answer, executable, prior, topology)
     if request.json is not None:
         write_json(answer, request.json)
     return end_like(code)
 
 
-def _keep(executable: str, regions: Sequence[ReplayedRegion], prior: Prior, topology: Topology) -> None:
+def _check(request: Request) -> None:
+    """Raise the errors of a request that cannot be answered."""
+    if request.json is not None:
+        check_place(request.json, JSON)
+    if request.wish is not None:
+        check_place(request.wish.path, PLAN)
+        if request.wish.profile is not None:
+            check_builds(read_profile(request.wish.profile), request.wish.profile)
+    if request.budget_s <= 0:
+        raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
+    if not describes_this_computer():
+        raise UsageError("replays are made here, and HWLOC_* variables describe another machine: unset them")
+
+
+def _keep(answer: ReplayedRegions, executable: str, prior: Prior, topology: Topology) -> None:
     """Keep what the regions gained; where that cannot be, a line says so, and the program's exit code stays."""
+    if answer.disturbed:
+        log.info("what the regions gained is not kept, since the computer was busy")
+        return
     try:
         path = kept_gains_path(trained_gains_path(topology.name, topology))
-        log.info(keep(path, Path(executable).name, regions, prior, topology))
+        log.info(keep(path, Path(executable).name, answer.regions, prior, topology))
     except NumapredictError as error:
         log.info(str(error))
 
 
 def _with_plan(
-    answer: ReplayedRegions, wish: Wish, executable: str, watcher: Watcher, topology: Topology
+    answer: ReplayedRegions, wish: Wish | None, executable: str, watcher: Watcher, topology: Topology
 ) -> ReplayedRegions:
-    """Return the answer with the plan, or with a note on why there is none: the program's exit code stays."""
+    """Return the answer with the plan, if one is wished, or with a note on why there is none: the exit code stays."""
+    if wish is None:
+        return answer
+    if answer.disturbed:
+        return msgspec.structs.replace(answer, notes=(*answer.notes, f"no plan was written to {wish.path}"))
     known = {(Path(one.asked.module).name, one.asked.offset): one.asked.key for one in watcher.found}
     places = [(region.module, region.offset) for region in answer.regions]
     keys = {(module, at): known[name, at] for module, at in places if ((name := Path(module).name), at) in known}

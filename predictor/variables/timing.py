@@ -8,6 +8,8 @@ import msgspec
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.measuring.disturbance import disturbance, snapshot
+from numapredict.collect.measuring.quiet import busy_in_words, others_at_work
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.page_plan import PagePlan, joined
@@ -136,13 +138,26 @@ def timed(
         if machine is not None:
             costs = modelled_costs(machine, program, placement, plans)
         else:
-            costs = measured_costs(program, placement, plans, exit_code)
+            costs, busy = _measured_quietly(program, placement, plans, exit_code)
+            if busy:
+                return Timed(pairs, None, "share of touches", (f"{busy_in_words(busy)}: shares of touches judge",))
     except (TracingError, MissingNativePartError, UnrunnableProgramError) as error:
         return Timed(pairs, None, "share of touches", (f"what variables cost in time is not known: {error}",))
     by_variable = {id(found): cost for (found, _), cost in zip(known, costs, strict=False)}
     judged = [(found, by_time(variable, by_variable.get(id(found)))) for found, variable in pairs]
     judged.sort(key=lambda one: -(one[1].time.share if one[1].time is not None else -math.inf))
     return Timed(judged, costs[-1], "measured time" if machine is None else "modelled time", ())
+
+
+def _measured_quietly(
+    program: Program, placement: Placement, plans: Sequence[PagePlan], exit_code: int
+) -> tuple[tuple[TimeCost | None, ...], str]:
+    """Return what each plan takes off the time in regions, and what others took of the computer meanwhile."""
+    if busy := others_at_work(placement.pus):
+        return (), busy  # three rounds would tell nothing
+    before = snapshot(placement.pus)
+    costs = measured_costs(program, placement, plans, exit_code)
+    return costs, disturbance(before, snapshot(placement.pus), len(placement.pus)).busy
 
 
 def by_time(variable: Variable, cost: TimeCost | None) -> Variable:

@@ -88,7 +88,7 @@ def _answer_problems(found: Advice) -> _Problems:
         yield "keep", f"{found.keep} where the mapping is {found.mapping} and the baseline {found.baseline}"
     elif not found.keep and found.mapping != best.mapping and found.method == "search":
         yield "mapping", f"{found.mapping}, where the fastest of the runs is that of {best.mapping}"
-    won = found.confirmation is not None and found.confirmation.won
+    won = found.confirmation is not None and found.confirmation.won and not found.disturbed
     if won == found.keep:
         yield "keep", f"{found.keep} where the confirming runs were {'won' if won else 'not won'}"
     claimed = (found.speedup, found.low, found.high)

@@ -8,7 +8,7 @@ import msgspec
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import baseline_in_words, chosen_by, kept_runs_in_words, name_in_words
-from numapredict.predictor.advising.search_run import SearchRun
+from numapredict.predictor.advising.search_run import SearchRun, numbers_of
 from numapredict.reports.parts.quantity import factor, seconds
 
 LEFT, TOP, HIGH, BELOW = 44.0, 20.0, 140.0, 34.0
@@ -21,13 +21,16 @@ TICKS = 5
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One run; ``time`` says when it was ended or that it failed, with the ``message``.
+    """One run, by its ``number`` in the row and its ``title``; ``time`` says when it was ended, or that it failed.
+
+    ``message`` says why it failed.
 
     ``region_speedup`` is of the parallel regions alone, None where these are not timed. ``best`` is the greatest
     speedup so far. ``kept``: an earlier command made it.
     """
 
     number: int
+    title: str
     mapping: str
     outcome: str
     time: str
@@ -60,7 +63,7 @@ class RunsFigure(msgspec.Struct, frozen=True, kw_only=True):
     best: str
     ticks: tuple[tuple[float, str], ...]
     baseline_y: float
-    numbers: tuple[tuple[float, int], ...]
+    numbers: tuple[tuple[float, str], ...]
 
 
 class RunsData(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,8 +87,8 @@ def runs_data(found: Advice) -> RunsData:
     """Return the runs of an answer that is consistent."""
     bests = itertools.accumulate((run.speedup or 0.0 for run in found.runs), max)
     rows = tuple(
-        _row(run, number, best, found.mapping, kept=number <= found.kept_runs)
-        for number, (run, best) in enumerate(zip(found.runs, bests, strict=True), 1)
+        _row(run, number, title, best, found.mapping, kept=number <= found.kept_runs)
+        for number, (run, title, best) in enumerate(zip(found.runs, numbers_of(found.runs), bests, strict=True), 1)
     )
     return RunsData(
         rows=rows,
@@ -99,10 +102,11 @@ def runs_data(found: Advice) -> RunsData:
     )
 
 
-def _row(run: SearchRun, number: int, best: float, advised: AnyMapping, *, kept: bool) -> RunRow:
+def _row(run: SearchRun, number: int, title: str, best: float, advised: AnyMapping, *, kept: bool) -> RunRow:
     time = "failed" if run.time_s is None else seconds(run.time_s)
     return RunRow(
         number=number,
+        title=title.removeprefix("run "),
         mapping=name_in_words(run.mapping),
         outcome=run.outcome,
         time=f"ended after {time}" if run.outcome == "ended" else time,
@@ -148,14 +152,20 @@ def _figure(rows: tuple[RunRow, ...]) -> RunsFigure:
         best=f"{line}H{place(len(rows)) + step / 2:g}",
         ticks=tuple((height(tick), f"{tick:g}x") for tick in ticks),
         baseline_y=height(1.0),
-        numbers=tuple((place(row.number), row.number) for row in rows if (row.number - 1) % shown == 0),
+        numbers=tuple((place(row.number), _tick(row)) for row in rows if (row.number - 1) % shown == 0),
     )
+
+
+def _tick(row: RunRow) -> str:
+    """Return the number below a run, none below what was computed."""
+    return row.title if row.title.isdigit() else ""
 
 
 def _in_words(row: RunRow) -> str:
     """Return a run as a pointer shows it."""
+    title = f"run {row.title}" if row.title.isdigit() else row.title
     speed = "" if row.speedup is None else f", {factor(row.speedup)}"
-    return f"run {row.number}: {row.mapping}, {row.time}{speed}"
+    return f"{title}: {row.mapping}, {row.time}{speed}"
 
 
 def _ticks(most: float) -> tuple[float, ...]:

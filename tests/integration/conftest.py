@@ -4,12 +4,19 @@ import pytest
 
 from tests.openmp import GCC, build
 from tests.small_pages import decline_huge_pages
+from tests.unwatched import look_away
 
 
 @pytest.fixture(scope="session", autouse=True)
 def small_pages() -> None:
     """Let pages be of 4 KiB in all programs that tests start."""
     decline_huge_pages()
+
+
+@pytest.fixture(autouse=True)
+def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let other tests use the computer meanwhile; tests of what a busy one changes define another fixture so named."""
+    look_away(monkeypatch)
 
 
 @pytest.fixture(scope="session")

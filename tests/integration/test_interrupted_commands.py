@@ -28,13 +28,13 @@ PATIENCE_S = 240.0
 class Running:
     """A command in a session of its own; whatever it starts carries its mark in the environment."""
 
-    def __init__(self, *words: str, cwd: Path, **environment: str) -> None:
+    def __init__(self, *words: str, cwd: Path, code: str = CODE, **environment: str) -> None:
         self.mark = uuid.uuid4().hex
         self.errors = cwd / f"errors-{self.mark}"
         self.output = cwd / f"output-{self.mark}"
         with self.errors.open("w") as errors, self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", CODE, *words],
+                [sys.executable, "-c", code, *words],
                 cwd=cwd,
                 env={**os.environ, "NUMAPREDICT_CACHE": str(cwd / "cache"), MARK: self.mark, **environment},
                 stdin=subprocess.DEVNULL,

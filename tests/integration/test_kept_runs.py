@@ -15,6 +15,7 @@ from numapredict.native.library import codelets_program
 from numapredict.predictor.command_line.commands import commands
 from tests.integration.test_interrupted_commands import Running, check
 from tests.openmp import GCC
+from tests.unwatched import CODE, lead_here
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
 NODES = "node:4 core:2 pu:1"
@@ -26,6 +27,7 @@ PLACED = '[ -n "$NUMAPLACE" ]'
 def computer(own_folders: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HWLOC_SYNTHETIC", NODES)
     monkeypatch.chdir(tmp_path)
+    lead_here(monkeypatch)
 
 
 class App:
@@ -205,7 +207,7 @@ def words_of(app: App) -> tuple[str, ...]:
 @pytest.mark.parametrize("kill", [False, True])
 def test_an_interrupted_or_killed_search_loses_no_finished_run(foreign: Path, tmp_path: Path, kill: bool) -> None:
     app = App(tmp_path, f"{PLACED} && [ ! -e {tmp_path}/hurry ] && sleep 600\n{foreign} exit 0")
-    running = Running(*words_of(app)[:3], "--fresh", *words_of(app)[3:], cwd=tmp_path)
+    running = Running(*words_of(app)[:3], "--fresh", *words_of(app)[3:], cwd=tmp_path, code=CODE)
     running.when(lambda: (tmp_path / "log").exists() and "placed" in (tmp_path / "log").read_text())
     if kill:
         os.kill(running.process.pid, signal.SIGKILL)
@@ -222,15 +224,14 @@ def test_an_interrupted_or_killed_search_loses_no_finished_run(foreign: Path, tm
 
 def test_a_search_interrupted_in_its_first_run_keeps_nothing(foreign: Path, tmp_path: Path) -> None:
     app = App(tmp_path, f"sleep 600\n{foreign} exit 0")
-    running = Running(*words_of(app), cwd=tmp_path)
+    running = Running(*words_of(app), cwd=tmp_path, code=CODE)
     running.when((tmp_path / "log").exists)
     check(running, running.interrupted(), "nothing is kept; to start again", " ".join(words_of(app)))
 
 
 def test_two_searches_at_a_time_leave_whole_files(foreign: Path, tmp_path: Path) -> None:
     app = slower_placed(tmp_path, foreign)
-    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
-    both = [subprocess.Popen([sys.executable, "-c", code, "-q", *words_of(app)]) for _ in range(2)]
+    both = [subprocess.Popen([sys.executable, "-c", CODE, "-q", *words_of(app)]) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     app.ran()
     answer, _ = asked(*words_of(app)[1:])

@@ -22,6 +22,12 @@ from numapredict.collect.program import Program
 pytestmark = pytest.mark.native
 ONE = parse_label("1x1-contiguous-bind")
 
+
+@pytest.fixture(autouse=True)
+def unwatched() -> None:
+    """Look for disturbances, as anyone's measurement does."""
+
+
 # Uses a processor for as much time of its own as it is told, whoever else is there.
 WORK = """
 import sys, time

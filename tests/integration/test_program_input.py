@@ -10,13 +10,13 @@ import msgspec
 import pytest
 
 from tests.openmp import CAN_TRACE
+from tests.unwatched import CODE, lead_here
 
 pytestmark = [
     pytest.mark.native,
     pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed"),
     pytest.mark.usefixtures("own_folders"),
 ]
-CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 READS = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,11 @@ int main(void) {
     return sum == 0;
 }
 """
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    lead_here(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping, from_label, parse_label, to_label
 from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.evidence import Evidence
@@ -101,6 +102,15 @@ def test_the_same_without_counters() -> None:
 )
 def test_what_is_found(changes: dict[str, float], expected: list[tuple[str, str]]) -> None:
     assert rules(explained(msgspec.structs.replace(STREAM, **changes))) == expected
+
+
+@pytest.mark.parametrize("tried", ["8x1-contiguous-bind", "16x4-contiguous-locality", "16x2-contiguous-locality"])
+def test_one_node_alone_is_named_only_where_none_was_tried(tried: str) -> None:
+    shared = msgspec.structs.replace(
+        STREAM, default_local_share=0.3, other_local_share=0.4, home_share=0.3, speedup=1.0
+    )
+    named = ("change", "one node alone") in rules(explain(shared, DEFAULT, [AS_IT_IS, parse_label(tried)]))
+    assert named == (parse_label(tried).thread_nodes > 1)
 
 
 def test_no_more_is_said_than_is_known() -> None:

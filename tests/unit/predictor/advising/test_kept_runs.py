@@ -2,6 +2,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.searches import GAINS, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times
 
+LOAD = "other programs used 1.0 of its 2 PUs"
 TRUE = program_of(("/bin/true",))
 
 
@@ -31,7 +33,7 @@ def kept(**options: bool) -> KeptRuns:
 
 
 def searched(computer: Computer, runs: int, **options: bool) -> Search:
-    runner = Runner("app", AS_IT_IS, lambda: computer.run(AS_IT_IS), computer.run, kept(**options))
+    runner = replace(computer.runner(), kept=kept(**options))
     return search(runner, PRIOR, TOPOLOGY, SearchOptions(runs=runs))
 
 
@@ -185,3 +187,21 @@ def test_what_an_interrupted_search_leaves_is_said() -> None:
     assert runs.left_in_words() == ""
     runs.add(Computer(times(1.0)).run(AS_IT_IS), math.inf)
     assert runs.left_in_words() == "finished runs are kept"
+
+
+def test_what_others_disturbed_is_not_kept_nor_anything_after_it() -> None:
+    computer = Computer(times(8.0, local=4.0))
+    computer.busy = {2: LOAD}
+    assert len(searched(computer, 4).made) == 4
+    assert [run.measurement.mapping for run in kept().runs] == [AS_IT_IS, LOCAL]
+    again = Computer(times(8.0, local=4.0))
+    assert searched(again, 4).disturbed() == ""
+    assert again.ran == computer.ran[2:], "made anew, quietly"
+
+
+@pytest.mark.parametrize(("busy", "looks"), [({0: LOAD}, []), ({}, [LOAD])], ids=["in its run", "before a short run"])
+def test_a_disturbed_first_run_keeps_nothing(busy: dict[int, str], looks: list[str]) -> None:
+    computer = Computer({mapping: time_s / 100 for mapping, time_s in times(8.0, local=4.0).items()})
+    computer.busy, computer.looks = busy, looks
+    assert searched(computer, 3).disturbed() == LOAD
+    assert kept().runs == ()

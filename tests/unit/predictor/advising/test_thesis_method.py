@@ -1,20 +1,142 @@
-"""Runs of which the cluster's mapping, the last, may be advised."""
+"""Runs of which the mapping of the program's cluster may be advised, and no other."""
+
+from functools import partial
 
 import msgspec
+import pytest
 
-from numapredict.collect.mapping import to_label
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.limits import Limits
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable, to_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.run_limit import RunLimit
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.native.errors import InsufficientDataError, NoModelError, UnsupportedMappingError
 from numapredict.predictor.advising.advice_text import kept_in_words
+from numapredict.predictor.advising.search import Runner, search
+from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.advising.search_run import Made
-from numapredict.predictor.advising.thesis_method import SearchByCluster
+from numapredict.predictor.advising.search_state import Search
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
+from tests.advised import prior_of_dataset
+from tests.planted import planted_dataset
 from tests.searches import DEFAULT, LOCAL, PRIOR, Computer, answered, times
 
+THESIS = SearchOptions(method="thesis")
 
-def test_the_last_run_is_the_best_only_if_its_whole_run_is_faster() -> None:
-    """Its parallel regions are twice as fast, and the rest takes longer."""
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return planted_dataset(15)
+
+
+@pytest.fixture(scope="module")
+def model(dataset: Dataset) -> Model:
+    """Return what is learned from all programs but the first five."""
+    known = {program.name for program in dataset.programs[5:]}
+    others = [each for each in dataset.measurements if each.program in known]
+    return train(
+        msgspec.structs.replace(dataset, programs=dataset.programs[5:], measurements=tuple(others)),
+        TrainingOptions(method="thesis"),
+    )
+
+
+class Recorded:
+    """The first program of the dataset, on its machine; runs under ``failing`` crash, under ``refused`` are refused."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.machine, self.program = RecordedMachine(dataset), dataset.programs[1]
+        self.prior, self.ran = prior_of_dataset(dataset), list[Mapping]()
+        self.failing: set[Mapping] = set()
+        self.refused: set[Mapping] = set()
+        self.teams = ""
+
+    def run(self, mapping: Mapping, _limit: RunLimit) -> Measurement:
+        if mapping in self.refused:
+            raise UnsupportedMappingError(f"{mapping} needs numactl")
+        self.ran.append(mapping)
+        found = self.machine.run(self.program, mapping)
+        if mapping in self.failing:
+            return msgspec.structs.replace(found, status="crashed", message="it crashed", repetitions=())
+        return (
+            msgspec.structs.replace(found, provenance=(*found.provenance, ("teams", self.teams)))
+            if self.teams
+            else found
+        )
+
+    def searched(self, model: Model, options: SearchOptions = THESIS) -> Search:
+        baseline = applicable(self.prior.mappings[self.prior.default])
+        runner = Runner("app", baseline, partial(self.machine.run, self.program, baseline), self.run, traced=True)
+        return search(runner, self.prior, self.machine.topology, options, model)
+
+
+def test_the_probes_run_and_then_the_best_mapping_of_the_cluster_which_alone_may_be_advised(
+    dataset: Dataset, model: Model
+) -> None:
+    recorded = Recorded(dataset)
+    found = recorded.searched(model)
+    probes = [applicable(probe.mapping) for probe in model.probes]
+    ran = [made.measurement.mapping for made in found.made]
+    assert [mapping for mapping in probes if mapping not in ran] == []
+    assert found.only is not None
+    chosen = found.prior.mappings[found.only]
+    assert ran[-1] == chosen or chosen in probes
+    assert len(ran) == len(set(ran)) <= 4
+    assert found.computed == {}
+    ranked = {applicable(each.mapping) for cluster in model.clusters for each in cluster.ranked[:1]}
+    assert chosen in ranked
+    best = found.best()
+    assert best == 0 or ran[best] == chosen
+
+
+def test_a_probe_that_fails_is_an_error_and_one_that_cannot_run_another(dataset: Dataset, model: Model) -> None:
+    probe = next(applicable(each.mapping) for each in model.probes if each.mapping != model.default)
+    recorded = Recorded(dataset)
+    recorded.failing = {probe}
+    with pytest.raises(InsufficientDataError, match="without its time there is no cluster"):
+        recorded.searched(model)
+    recorded = Recorded(dataset)
+    recorded.refused = {probe}
+    with pytest.raises(NoModelError, match=f"the model's probe {probe} cannot be run here"):
+        recorded.searched(model)
+    assert probe not in recorded.ran
+
+
+def test_limits_bind_the_mapping_that_is_advised_and_not_the_probes(dataset: Dataset, model: Model) -> None:
+    free = Recorded(dataset).searched(model)
+    assert free.only is not None
+    threads = free.prior.mappings[free.only].threads
+    other = next(count for count in (8, 16, 32) if count != threads)
+    limited = Recorded(dataset).searched(model, SearchOptions(method="thesis", limits=Limits(threads=(other,))))
+    assert limited.only is not None
+    assert limited.prior.mappings[limited.only].threads == other
+    assert {to_label(made.measurement.mapping) for made in limited.made} >= {
+        to_label(applicable(probe.mapping)) for probe in model.probes
+    }
+
+
+def test_of_a_program_with_its_own_threads_a_mapping_of_so_many_is_chosen(dataset: Dataset, model: Model) -> None:
+    recorded = Recorded(dataset)
+    recorded.teams = "16:1.000"
+    found = recorded.searched(model)
+    assert found.own is not None
+    assert found.only is not None
+    assert found.prior.mappings[found.only].threads == 16
+
+
+def test_the_clusters_mapping_is_the_best_only_if_its_whole_run_is_faster() -> None:
+    """Its parallel regions are twice as fast, and the rest takes longer; a third mapping is faster than both."""
     for local_s, best in ((9.0, 0), (7.0, 1)):
-        computer = Computer(times(8.0, default=8.0, local=local_s), {DEFAULT: 4.0, LOCAL: 2.0})
-        made = [Made(computer.run(mapping), column) for column, mapping in enumerate((DEFAULT, LOCAL))]
-        assert SearchByCluster(PRIOR, PRIOR.known, made, "regions").best() == best
+        computer = Computer(times(8.0, default=8.0, local=local_s, spread=1.0), {DEFAULT: 4.0, LOCAL: 2.0})
+        mappings: list[AnyMapping] = [DEFAULT, LOCAL, PRIOR.mappings[2]]
+        made = [Made(computer.run(mapping), column) for column, mapping in enumerate(mappings)]
+        found = Search(PRIOR, PRIOR.known, made, "process")
+        assert found.best() == 2
+        found.only = 1
+        assert found.best() == best
 
 
 def test_a_faster_probe_is_named_where_the_clusters_mapping_is_not_faster() -> None:
@@ -24,3 +146,4 @@ def test_a_faster_probe_is_named_where_the_clusters_mapping_is_not_faster() -> N
     assert told == f"its cluster's mapping was not faster, but a probe was: {to_label(LOCAL)} (2.00x)"
     (told,) = kept_in_words(msgspec.structs.replace(kept, runs=kept.runs[:1]))
     assert told == "its cluster's mapping was not faster"
+    assert kept.baseline == AS_IT_IS

@@ -43,7 +43,7 @@ def test_the_figure_has_a_mark_a_run_and_the_line_of_the_best(found: Advice) -> 
     steps = [mark.x - other.x for mark, other in zip(figure.marks[1:], figure.marks, strict=False)]
     assert steps == [steps[0]] * 3
     assert figure.left < first.x < failed.x < figure.width
-    assert figure.numbers == tuple((mark.x, number) for number, mark in enumerate(figure.marks, 1))
+    assert figure.numbers == tuple((mark.x, f"{number}") for number, mark in enumerate(figure.marks, 1))
     assert f"H{second.x:g}V{second.y:g}H{ended.x:g}V{second.y:g}" in figure.best
     assert second.text == f"run 2: {LOCAL}, 3.00\u00a0s, 2.67x"
     assert [mark.label for mark in figure.marks] == ["1.00x", "2.67x", "", ""]
@@ -71,6 +71,14 @@ def test_many_runs_stay_within_a_page_and_only_some_have_a_number(found: Advice)
     assert all(mark.label for mark in marks(16))
     assert len(marks(500)) == 500
     assert not any(mark.label for mark in marks(500))
+
+
+def test_what_was_computed_takes_no_number(found: Advice) -> None:
+    computed = SearchRun(mapping=LOCAL, outcome="done", time_s=4.0, speedup=2.0, computed=True)
+    data = runs_data(msgspec.structs.replace(found, runs=(found.runs[0], computed, *found.runs[2:])))
+    assert [row.title for row in data.rows] == ["1", "computed", "2", "3"]
+    assert data.figure.marks[1].text.startswith(f"computed: {LOCAL}, ")
+    assert [text for _, text in data.figure.numbers] == ["1", "", "2", "3"]
 
 
 def test_one_run_is_a_figure_too(found: Advice) -> None:

@@ -1,0 +1,24 @@
+"""Whether a computer is quiet: what others take of it decides a comparison as much as the mapping does."""
+
+from collections.abc import Sequence
+
+from numapredict.collect.measuring.disturbance import wait_for_quiet
+from numapredict.collect.terminal.progress import doing
+
+SHORT_S = 0.5
+"""A shorter run takes too few of the kernel's ticks to show what others used: the computer is looked at instead."""
+
+PATIENCE_S = 2.0
+"""How long a quiet moment is waited for."""
+
+
+def others_at_work(pus: Sequence[int]) -> str:
+    """Wait a moment for a quiet computer; return in words what others still take of these PUs, empty for nothing."""
+    with doing("waiting for a quiet computer"):
+        found = wait_for_quiet(pus, PATIENCE_S)
+    return "" if found is None else found.busy
+
+
+def busy_in_words(others: str) -> str:
+    """Return what to tell where others took so much of the computer, and what to do."""
+    return f"this computer was busy, {others}: no gain can be told; measure again when it is quiet"

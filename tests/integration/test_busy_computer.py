@@ -1,0 +1,59 @@
+"""Beside a load on every PU no command claims a gain: what disturbed is the first thing that it says."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.command import cold
+from tests.integration.test_measuring_well import Load
+from tests.openmp import GCC
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
+SHAPES = Path(__file__).parent / "capturing" / "shapes.c"
+NODES = {"HWLOC_SYNTHETIC": "node:2 core:1 pu:1"}
+
+
+@pytest.fixture(autouse=True)
+def load(own_folders: None) -> Iterator[None]:
+    loads = [Load(pu) for pu in sorted(os.sched_getaffinity(0))]
+    yield
+    for each in loads:
+        each.stop()
+
+
+def test_an_answer_claims_nothing_and_keeps_no_run(foreign: Path, tmp_path: Path) -> None:
+    words = ("predict", "--json", "--runs", "2", str(foreign), "exit", "0")
+    for _ in range(2):
+        done = cold(*words, cwd=tmp_path, **NODES)
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["disturbed"].startswith("other programs used ")
+        assert (answer["keep"], answer["mapping"], answer["speedup"]) == (True, "as-it-is", 1.0)
+        assert answer["kept_runs"] == 0
+        assert "going on from" not in done.stderr
+    brief = " ".join(cold(*(word for word in words if word != "--json"), cwd=tmp_path, **NODES).stdout.split())
+    assert "best mapping keep what you have: this computer was busy, other programs used " in brief
+    assert "no gain can be told; measure again when it is quiet" in brief
+
+
+def test_replays_claim_nothing_plan_nothing_and_keep_nothing(tmp_path: Path) -> None:
+    shapes = tmp_path / "shapes"
+    subprocess.run([str(GCC), "-g", "-O2", "-fopenmp", "-o", shapes, SHAPES], check=True)
+    done = cold("regions", "--keep", "--plan", "plan", "-o", "answer.json", str(shapes), "work", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert answer["disturbed"].startswith("other programs used ")
+    assert answer["regions"][0]["gains"]
+    assert answer["plan"] is None
+    assert not (tmp_path / "plan").exists()
+    assert not list((tmp_path / "data").rglob("*.regions"))
+    said = [line for line in done.stderr.splitlines() if not line.startswith("waiting")]
+    assert said[0].startswith(f"this computer was busy, {answer['disturbed']}: no gain can be told; measure again")
+    text = " ".join(done.stderr.split())
+    assert "as fast" not in text
+    assert "no plan was written to plan" in text
+    assert "what the regions gained is not kept, since the computer was busy" in text
