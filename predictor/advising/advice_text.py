@@ -86,14 +86,29 @@ def baseline_in_words(found: Advice) -> str:
     return found.baseline.label if isinstance(found.baseline, Mapping) else "the program as it is now"
 
 
+def title_of(found: Advice) -> str:
+    """Return what the mapping of an answer is called: of the thesis's method another one may have been faster."""
+    return "best mapping" if found.method == "search" else "cluster's mapping"
+
+
+def probe_in_words(found: Advice) -> str:
+    """Return which probe was faster than the mapping of the cluster; empty for none."""
+    advised = next((run.speedup for run in found.runs if run.mapping == found.mapping), None) or 1.0
+    fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
+    faster = found.method == "thesis" and (fastest.speedup or 0.0) > advised
+    return f"a probe was faster: {fastest.mapping} ({fastest.speedup:.2f}x)" if faster else ""
+
+
 def _gain_lines(found: Advice) -> list[str]:
     title = "modelled speedup" if found.modelled else "measured speedup"
-    lines = [f"  best mapping      {found.mapping}"]
+    lines = [f"  {title_of(found):16}  {found.mapping}"]
     if isinstance(found.mapping, Mapping):
         lines.append(_wrapped(mapping_in_words(found.mapping)))
     lines += under(title, f"{gain_in_words(found)}, over {baseline_in_words(found)}")
     if computed := computed_in_words(found):
         lines.append(_wrapped(f"({computed})"))
+    if faster := probe_in_words(found):
+        lines.append(_wrapped(f"({faster})"))
     if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
         lines.append(_wrapped(f"({confirmed_in_words(found.confirmation)})"))
     if found.speedup_over_default is not None and found.baseline != found.default != found.mapping:
@@ -179,6 +194,8 @@ def _run_lines(found: Advice) -> list[str]:
     lines = []
     for run, number in zip(found.runs, numbers_of(found.runs), strict=True):
         lines += under(number, _run_in_words(run, first=run is found.runs[0]))
+    if found.trace_share is not None and found.trace_share < 1:
+        lines.append(_wrapped(f"(without the {1 - found.trace_share:.1%} of the region time that no trace saw)"))
     if found.kept_runs:
         lines += under("kept", kept_runs_in_words(found))
     if found.method == "thesis":
@@ -195,6 +212,9 @@ def _further_in_words(found: Advice, following: FurtherRun) -> str:
         return text + "add nothing"
     alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
     interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it, 90% interval"
+    if found.modelled:  # what it costs here is a trace
+        text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance})"
+        return f"{text}; {decided_by(found, following)}"
     cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
     confirming = " with the runs that confirm it" if following.confirming_s else ""
     text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance}): it costs {cost} at most"

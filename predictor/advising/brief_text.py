@@ -10,6 +10,8 @@ from numapredict.predictor.advising.advice_text import (
     further_in_brief,
     gain_in_words,
     kept_in_words,
+    probe_in_words,
+    title_of,
     to_apply,
     under,
 )
@@ -41,8 +43,10 @@ def advice_rows(found: Advice) -> Rows:
             text += f" ({confirmed_in_words(found.confirmation)})"
         if computed := computed_in_words(found):
             text += f"; {computed}"
+        if faster := probe_in_words(found):
+            text += f"; {faster}"
         title = "modelled gain" if found.modelled else "measured gain"
-        rows = [("best mapping", _mapping(found.mapping)), (title, text)]
+        rows = [(title_of(found), _mapping(found.mapping)), (title, text)]
     return rows if found.method == "thesis" else [*rows, ("a further run", further_in_brief(found))]
 
 

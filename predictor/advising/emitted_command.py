@@ -78,7 +78,8 @@ def command_for_advice(printed: Printed, advice: "Advice", program: Program) -> 
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
         speed = alternative.speedup
-        expected = f", {speed:.2f}x in its run" if speed is not None else ""
+        how = "modelled" if advice.modelled else "in its run"
+        expected = f", {speed:.2f}x {how}" if speed is not None else ""
         log.info(
             f"numapredict: {TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
             f" {alternative.mapping}{expected}, instead; exact: {advice.command}"

@@ -3,6 +3,7 @@
 import msgspec
 
 from numapredict.collect.limits import Limits
+from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.options import Method
 
 RUNS = 4
@@ -49,6 +50,16 @@ def search_options(
     limits: Limits | None = None,
     method: Method = "search",
 ) -> SearchOptions:
-    """Return the options of a search; without ``runs`` there are as many at most as suits ``expected_runs``."""
+    """Return the options of a search; without ``runs`` there are as many at most as suits ``expected_runs``.
+
+    Raises UsageError for what has no effect by the thesis's method.
+    """
+    unused = {"--runs": runs is not None, "--for": expected_runs is not None, "--no-cut": not cut}
+    if method == "thesis" and any(unused.values()):
+        name = next(name for name, given in unused.items() if given)
+        raise UsageError(
+            f"{name} has no effect by --method thesis, which makes whole runs of the program, its probes and what they "
+            "choose: leave one of both out"
+        )
     most = runs or (RUNS if expected_runs is None else MOST_RUNS)
     return SearchOptions(most, cut, fresh, expected_runs, limits or Limits(), method)

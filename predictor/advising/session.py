@@ -90,7 +90,7 @@ def ask(question: Question) -> Advice | Unknown:
             raise Interruption("finished traces are kept") from None
     if isinstance(found, Unknown):
         return found
-    if question.machine is None:
+    if question.machine is None and not found.disturbed:  # an earlier answer is worth more
         keep_advice(program_of(question.command), host_topology(), found.mapping)
     return _within(question.search.limits, found)
 
@@ -156,6 +156,10 @@ def _on_described(question: Question, name: str) -> Advice | Unknown:
     if question.search.fresh:
         raise UsageError(
             "--fresh discards runs of this computer, and of a described machine none are kept: leave it out"
+        )
+    if not question.search.cut:
+        raise UsageError(
+            "--no-cut is for runs of this computer, and those of a described machine are computed: leave it out"
         )
     check_program(program)
     budget = _budget(question.budget_s, RUNS)  # so that more runs find the traces of fewer

@@ -91,8 +91,8 @@ log = logging.getLogger(__name__)
     "--runs",
     type=click.IntRange(2),
     metavar="N",
-    help="Make at most N runs, the first without any mapping (default: 4). On a described machine, at most N numbers "
-    "of threads are traced.",
+    help="Make at most N runs, the first of the program as it is (default: 4). On a described machine the first is "
+    "under its default mapping, and at most N numbers of threads are traced.",
 )
 @click.option(
     "--for",

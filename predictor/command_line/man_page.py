@@ -28,7 +28,7 @@ ARGUMENTS = {
     "folders": "Folders of shards, of campaigns, or datasets.",
     "label": "A mapping, such as 16x2-contiguous-interleave.",
     "shell": "The shell to complete commands in.",
-    "subject": "A shipped name, a dataset's folder, a model's or prediction's file; - reads a prediction from a pipe.",
+    "subject": "A shipped name, a dataset's folder, a model's or an answer's file; - reads an answer from a pipe.",
     "words": "A command by its words; every one if none is given.",
 }
 """The arguments by name, which `--help` describes only in its text."""

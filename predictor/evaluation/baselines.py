@@ -1,4 +1,4 @@
-"""What simpler choices give, to compare predictions with. Gains are log2 of speedups over the default."""
+"""What simpler choices give, to compare answers with. Gains are log2 of speedups over the default."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Measures how good predictions are for programs outside the training data.
+"""Measures how good answers are for programs outside the training data.
 
 Every group of programs is held out in turn. A search for its programs knows only the others, and so do clusters,
 probes, and the simpler ways of choosing that are evaluated in the same folds.

@@ -56,9 +56,8 @@ def _run_problems(found: Advice) -> _Problems:
     if not found.runs:
         yield "runs", "none, where at least that of the baseline is made"
         return
-    baseline = found.default if found.modelled else AS_IT_IS
-    if found.baseline != baseline:
-        yield "baseline", f"{found.baseline} where it is {baseline}"
+    if found.modelled != (found.baseline != AS_IT_IS):
+        yield "baseline", f"{found.baseline} where it is {'a mapping of the machine' if found.modelled else AS_IT_IS}"
     first = found.runs[0]
     if first.mapping != found.baseline or first.outcome != "done":
         yield "run 1", f"{first.mapping}, {first.outcome}, where the first is a whole run of the baseline"
@@ -67,19 +66,29 @@ def _run_problems(found: Advice) -> _Problems:
         if run.mapping in tried:
             yield f"run {number}", f"{run.mapping} had run before"
         tried.add(run.mapping)
-        for field, problem in _one_run(run, first.time_s or 0.0):
+        for field, problem in _one_run(run, first, found.modelled):
             yield f"run {number}, {field}", problem
 
 
-def _one_run(run: SearchRun, baseline_s: float) -> _Problems:
+def _one_run(run: SearchRun, first: SearchRun, modelled: bool) -> _Problems:
+    baseline_s = first.time_s or 0.0
     if (run.time_s is None) != (run.outcome == "failed"):
         yield "time_s", f"{run.time_s} of a run that {run.outcome}"
     if run.time_s is not None and not (math.isfinite(run.time_s) and run.time_s > 0):
         yield "time_s", f"{run.time_s:g} cannot have been read"
     elif run.outcome != "done" and run.speedup is not None:
         yield "speedup", f"{run.speedup:g} of a run that {run.outcome}"
+    elif run.computed and not modelled:
+        yield "computed", "true of a run on a computer"
     elif run.outcome == "done" and not _same(run.speedup, baseline_s / (run.time_s or math.inf)):
         yield "speedup", f"{run.speedup} contradicts the times, {baseline_s:g} s of the baseline and {run.time_s:g} s"
+    regions_s = run.region_time_s, first.region_time_s
+    given = run.outcome == "done" and all(each is not None and 0 < each < math.inf for each in regions_s)
+    if not _same(run.region_speedup, (regions_s[1] or 0.0) / (regions_s[0] or 1.0) if given else None):
+        yield (
+            "region_speedup",
+            f"{run.region_speedup} contradicts the times in regions, {regions_s[1]} s and {regions_s[0]} s",
+        )
 
 
 def _answer_problems(found: Advice) -> _Problems:

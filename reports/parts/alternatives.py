@@ -35,7 +35,8 @@ def _alternative(each: Alternative, answer: Advice) -> AlternativeData:
     if each.mapping == answer.baseline:
         speed = "the baseline itself"
     elif each.speedup is not None:
-        speed = f"{each.speedup:.2f}x over {baseline_in_words(answer)} in its run"
+        how = "modelled" if answer.modelled else "in its run"
+        speed = f"{each.speedup:.2f}x over {baseline_in_words(answer)}, {how}"
     return AlternativeData(
         tool=each.tool,
         near=None if each.exact else each.mapping,

@@ -63,7 +63,7 @@ def open_subject(name: str) -> Subject:
     if not path.exists():
         shipped = sorted({*shipped_datasets(), *shipped_models()})
         raise UsageError(
-            f"no dataset, model or prediction {name!r}{did_you_mean(name, shipped)}: the shipped ones are "
+            f"no dataset, model or answer {name!r}{did_you_mean(name, shipped)}: the shipped ones are "
             f"{', '.join(shipped)}; else name a dataset's folder, a model's .json file, or a file with "
             "what 'numapredict predict --json' printed"
         )
@@ -88,7 +88,7 @@ def _file(path: Path) -> Subject:
         raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(
-            f"{path} is neither a model nor a prediction ({_one_line(error)}): name a model's .json file, or a file "
+            f"{path} is neither a model nor an answer ({_one_line(error)}): name a model's .json file, or a file "
             "with what 'numapredict predict --json' printed"
         ) from error
     if "schema_version" in names or "clusters" in names:

@@ -180,7 +180,7 @@ def draw_mapping(
             pass  # another machine of this name
     if profile is not None:
         raise UsageError(
-            f"--profile: the prediction does not hold the nodes of {machine}, on which the profile's pages would go; "
+            f"--profile: the answer does not hold the nodes of {machine}, on which the profile's pages would go; "
             f"on that machine, numapredict report mapping {mapping.label} --profile FILE draws them"
         )
     return nodes_of_mapping(mapping, machine)

@@ -35,6 +35,7 @@ def test_an_answer_claims_nothing_and_keeps_no_run(foreign: Path, tmp_path: Path
         assert (answer["keep"], answer["mapping"], answer["speedup"]) == (True, "as-it-is", 1.0)
         assert answer["kept_runs"] == 0
         assert "going on from" not in done.stderr
+    assert not list(tmp_path.rglob("*advice*")), "an earlier answer is worth more"
     brief = " ".join(cold(*(word for word in words if word != "--json"), cwd=tmp_path, **NODES).stdout.split())
     assert "best mapping keep what you have: this computer was busy, other programs used " in brief
     assert "no gain can be told; measure again when it is quiet" in brief

@@ -70,7 +70,7 @@ TYPED = {
     "--machine sandybridge ls": "unknown machine 'sandybridge' (did you mean sandybridge-4x8?)",
     "--machine sandybridge-4x8 --model sandy ls": "unknown model 'sandy' (did you mean sandybridge-4x8?)",
     "evaluate lpdqad": "no dataset 'lpdqad' (did you mean lpdquad?)",
-    "report sandybrige": "no dataset, model or prediction 'sandybrige' (did you mean sandybridge-4x8?)",
+    "report sandybrige": "no dataset, model or answer 'sandybrige' (did you mean sandybridge-4x8?)",
     "preditc ./heat": "preditc: neither a command nor a program in PATH; did you mean numapredict predict ./heat?",
     "-q topolgy --list": "did you mean numapredict topology --list?",
     "help": "help: neither a command nor a program in PATH; did you mean numapredict --help?",

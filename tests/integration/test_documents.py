@@ -125,15 +125,15 @@ UNNAMED = {
     "reports/cli.py": "the line says what to type",
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/figure_file.py": "the line says which endings there are",
-    "reports/parts/answer_file.py": "stands below 'is neither a model nor a prediction'",
-    "reports/parts/advice_consistency.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/answer_file.py": "stands below 'is neither a model nor an answer'",
+    "reports/parts/advice_consistency.py": "stands below 'is neither a model nor an answer'",
     "reports/parts/contents.py": "the answer keeps the program as it is: the line says all",
     "reports/parts/held_out.py": "says what writes such a file",
     "reports/parts/page.py": "the line says which ending there is",
     "reports/parts/replays_file.py": "the line says which file to name",
     "reports/parts/replays_consistency.py": "stands in the line of replays_file.py",
     "reports/parts/topology.py": "the line has the command for the other machine",
-    "reports/parts/variables_consistency.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/variables_consistency.py": "stands below 'is neither a model nor an answer'",
     "reports/placed_mapping.py": "the line names the policies",
 }
 

@@ -31,6 +31,7 @@ pytestmark = [
     pytest.mark.usefixtures("own_folders"),
 ]
 MACHINE = "broadwell-2x10"
+DESCRIBED = ("--machine", MACHINE)
 
 
 def asked(*words: object) -> tuple[Any, str]:
@@ -168,6 +169,12 @@ def test_options_that_contradict_each_other_are_refused(foreign: Path, capsys: p
     for words, said in (
         (("--for", "0"), "0 is not in the range x>=1"),
         (("--for", "often"), "'often' is not a valid integer"),
+        (("--fresh", *DESCRIBED), "--fresh discards runs of this computer, and of a described machine none are kept"),
+        (("--no-cut", *DESCRIBED), "--no-cut is for runs of this computer"),
+        (("--method", "thesis", "--runs", "3", *DESCRIBED), "--runs has no effect by --method thesis"),
+        (("--method", "thesis", "--for", "9", *DESCRIBED), "--for has no effect by --method thesis"),
+        (("--method", "thesis", "--no-cut"), "--no-cut has no effect by --method thesis"),
+        (("--json", "--emit", "numactl", *DESCRIBED), "--emit and --json exclude each other"),
     ):
         assert main(["predict", *words, str(foreign)]) == 2
         assert said in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import re
 
 import hypothesis
+import msgspec
 import pytest
 from hypothesis import strategies as st
 
@@ -14,10 +15,11 @@ from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.brief_text import advice_in_brief
 from numapredict.predictor.advising.confirmation import LEAST_ADVISED
+from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.reports.parts.advice_consistency import check_advice
-from tests.advised import advised_on
+from tests.advised import answer_on
 from tests.planted import planted_dataset
-from tests.searches import DEFAULT, HALF, LOCAL, ONE, SPREAD, Computer, answered
+from tests.searches import DEFAULT, HALF, LOCAL, ONE, SPREAD, Computer, answered, times
 
 SECONDS = st.one_of(st.floats(1.0, 100.0), st.sampled_from((8.0, 8.01, 7.99, 7.9, 4.0)))
 TIMES = st.fixed_dictionaries(dict.fromkeys((AS_IT_IS, DEFAULT, LOCAL, SPREAD, HALF, ONE), SECONDS))
@@ -33,7 +35,15 @@ def titled(text: str, title: str) -> str:
     return one_line(found[1]) if found else ""
 
 
+def whole(**others: float) -> dict[AnyMapping, float]:
+    return times(8.0, **others)
+
+
 @hypothesis.given(TIMES, st.integers(2, 5))
+@hypothesis.example(whole(local=7.95), 3)  # the fastest, by under 1%
+@hypothesis.example(whole(local=7.0), 2)  # a third run is worth it
+@hypothesis.example(whole(local=10.0, spread=7.0), 2)
+@hypothesis.example(whole(), 5)  # none is left
 def test_of_any_times_the_sentences_are_those_of_the_runs(whole_s: dict[AnyMapping, float], runs: int) -> None:
     computer = Computer(whole_s)
     found = answered(computer, runs)
@@ -66,6 +76,7 @@ def follows(computer: Computer, found: Advice, brief: str) -> None:
     """Check that the options that are said to make a further run make it."""
     said = titled(brief, "a further run")
     if more := re.search(r"--runs (\d+) makes it", said):
+        assert int(more[1]) == len(found.runs) + 1, "no run more than it takes"
         again = answered(Computer(computer.whole_s), int(more[1]))
         assert [run.mapping for run in again.runs][: len(found.runs) + 1] == [
             *(run.mapping for run in found.runs),
@@ -83,10 +94,12 @@ def dataset() -> Dataset:
     return planted_dataset(10)
 
 
+@pytest.mark.parametrize("runs", [2, 4])
 @pytest.mark.parametrize("number", range(10))
-def test_on_a_described_machine_too(dataset: Dataset, number: int) -> None:
+def test_on_a_described_machine_too(dataset: Dataset, number: int, runs: int) -> None:
     program, machine = dataset.programs[number], RecordedMachine(dataset)
-    found = advised_on(dataset, program)
+    found = answer_on(dataset, program, options=SearchOptions(runs=runs))
+    assert isinstance(found, Advice)
     check_advice(found, dataset.topology)
     text = advice_in_words(found)
     made = [run for run in found.runs if not run.computed]
@@ -94,11 +107,20 @@ def test_on_a_described_machine_too(dataset: Dataset, number: int) -> None:
         assert titled(text, f"run {at}").startswith(f"{run.mapping}: ")
     assert not titled(text, f"run {len(made) + 1}")
     assert len(re.findall("^  computed", text, re.MULTILINE)) == len(found.runs) - len(made)
-    times = {each.mapping: each.time_s for each in dataset.measurements if each.program == program.name}
+    more = re.search(r"--runs (\d+) makes it", one_line(text))
+    assert more is None or int(more[1]) == len(made) + 1
+    times_s = {each.mapping: each.time_s for each in dataset.measurements if each.program == program.name}
     if claim := re.search(r"within 2% of the best of (\d+) mappings? of ([\d, or]+) threads", one_line(text)):
         threads = {int(each) for each in re.findall(r"\d+", claim[2])}
-        among = [time_s for mapping, time_s in times.items() if parse_label(to_label(mapping)).threads in threads]
+        among = [time_s for mapping, time_s in times_s.items() if parse_label(to_label(mapping)).threads in threads]
         assert len(among) == int(claim[1])
         assert machine.run(program, parse_label(to_label(found.mapping))).time_s <= 1.02 * min(among)
     else:
         assert found.keep
+
+
+def test_what_was_computed_is_no_run_of_those_that_may_be_made() -> None:
+    found = answered(Computer(whole(local=7.0)), 2)
+    assert "--runs 3 makes it" in one_line(advice_in_brief(found))
+    computed = (found.runs[0], msgspec.structs.replace(found.runs[1], computed=True))
+    assert "--runs 2 makes it" in one_line(advice_in_brief(msgspec.structs.replace(found, runs=computed)))

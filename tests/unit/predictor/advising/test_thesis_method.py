@@ -13,7 +13,8 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.run_limit import RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import InsufficientDataError, NoModelError, UnsupportedMappingError
-from numapredict.predictor.advising.advice_text import kept_in_words
+from numapredict.predictor.advising.advice_text import advice_in_words, kept_in_words
+from numapredict.predictor.advising.brief_text import advice_in_brief
 from numapredict.predictor.advising.search import Runner, search
 from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.advising.search_run import Made
@@ -23,7 +24,7 @@ from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from tests.advised import prior_of_dataset
 from tests.planted import planted_dataset
-from tests.searches import DEFAULT, LOCAL, PRIOR, Computer, answered, times
+from tests.searches import DEFAULT, LOCAL, PRIOR, SPREAD, Computer, answered, times
 
 THESIS = SearchOptions(method="thesis")
 
@@ -147,3 +148,17 @@ def test_a_faster_probe_is_named_where_the_clusters_mapping_is_not_faster() -> N
     (told,) = kept_in_words(msgspec.structs.replace(kept, runs=kept.runs[:1]))
     assert told == "its cluster's mapping was not faster"
     assert kept.baseline == AS_IT_IS
+
+
+def test_a_probe_that_was_faster_than_the_advised_mapping_is_named() -> None:
+    found = answered(Computer(times(8.0, local=4.0, spread=5.0)))
+    first, *others = found.runs
+    spread = msgspec.structs.replace(others[0], mapping=SPREAD, speedup=1.6, time_s=5.0)
+    thesis = msgspec.structs.replace(found, method="thesis", mapping=SPREAD, runs=(first, others[0], spread))
+    for text in (advice_in_brief(thesis), advice_in_words(thesis)):
+        assert "  cluster's mapping " in text
+        assert "best mapping" not in text
+        assert f"a probe was faster: {to_label(LOCAL)} (2.00x)" in " ".join(text.split())
+    assert "a probe was faster" not in advice_in_brief(found)
+    own = msgspec.structs.replace(found, method="thesis")
+    assert "a probe was faster" not in advice_in_words(own)

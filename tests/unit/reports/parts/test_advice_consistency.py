@@ -13,7 +13,7 @@ from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.command_line.main import main
 from numapredict.reports.parts.answer_file import read_answer
-from tests.searches import DEFAULT, LOCAL, SPREAD, Computer, Described, Noisy, answered, times
+from tests.searches import DEFAULT, HALF, LOCAL, ONE, SPREAD, Computer, Described, Noisy, answered, times
 
 
 def encoded(found: Advice) -> Any:  # noqa: ANN401 # any JSON
@@ -26,7 +26,17 @@ KEPT = encoded(answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]})))
 FAILED = encoded(answered(Noisy(times(8.0), {LOCAL: [4.0, -1.0]})))
 NEVER = encoded(answered(Computer(times(8.0, local=6.0)), expected_runs=1))
 MODELLED = encoded(answered(Described(times(8.0, local=4.0, spread=4.05)), baseline=DEFAULT))
-ANSWERS = {"won": WON, "kept": KEPT, "failed": FAILED, "never": NEVER, "modelled": MODELLED}
+FEWER = encoded(answered(Described(times(8.0, half=8.0, local=4.0)), baseline=HALF))  # OMP_NUM_THREADS=16
+REGIONS = encoded(answered(Computer(times(8.0, local=6.0), {AS_IT_IS: 4.0, LOCAL: 2.0, SPREAD: 6.0, ONE: 6.0})))
+ANSWERS = {
+    "won": WON,
+    "kept": KEPT,
+    "failed": FAILED,
+    "never": NEVER,
+    "modelled": MODELLED,
+    "fewer": FEWER,
+    "regions": REGIONS,
+}
 
 
 def changed(answer: str, *changes: tuple[tuple[str | int, ...], object]) -> bytes:
@@ -67,7 +77,11 @@ def test_the_answers_are_of_all_kinds() -> None:
         ("won", ("runs", 1, "outcome"), "lost", "Invalid enum value 'lost'"),
         ("won", ("next", "chance"), None, "Expected `float`, got `null`"),
         ("won", ("baseline",), LOCAL.label, "baseline: 32x4-contiguous-locality where it is as-it-is"),
-        ("modelled", ("baseline",), "as-it-is", "baseline: as-it-is where it is 32x4-contiguous-first-touch"),
+        ("modelled", ("baseline",), "as-it-is", "baseline: as-it-is where it is a mapping of the machine"),
+        ("won", ("runs", 1, "computed"), True, "run 2, computed: true of a run on a computer"),
+        ("won", ("runs", 1, "region_speedup"), 2.0, "run 2, region_speedup: 2.0 contradicts the times in regions"),
+        ("regions", ("runs", 1, "region_speedup"), 2.5, "run 2, region_speedup: 2.5 contradicts .*, 4.0 s and 2.0 s"),
+        ("won", ("disturbed",), "other programs used 1 of 2 PUs", "keep: False where the confirming runs were not won"),
         ("won", ("runs", 0, "mapping"), SPREAD.label, "run 1: 32x4-contiguous-interleave, done, where the first"),
         ("won", ("runs", 0, "outcome"), "failed", "run 1: as-it-is, failed, where"),
         ("won", ("runs", 2, "mapping"), LOCAL.label, "run 3: 32x4-contiguous-locality had run before"),
