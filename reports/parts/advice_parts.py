@@ -138,7 +138,7 @@ def _further_facts(found: Advice, following: FurtherRun) -> tuple[tuple[str, str
             f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} (90% interval)",
         ),
         ("Chance that it is faster", f"{following.chance:.0%}"),
-        ("It costs at most", f"{seconds(following.cost_s)}{confirming}"),
+        ("It costs at most", "a trace" if found.modelled else f"{seconds(following.cost_s)}{confirming}"),
     ]
     if worth_from is None:
         return (*facts, ("Worth it", "never: it should save nothing"))

@@ -151,7 +151,7 @@ def _advice_page(found: Advice, profile: Profile | None) -> PageData:
     if (choices := choices_data(found)) is not None:
         sections.append(Section("choices", "What each choice gives", choices))
     sections += [Section("why", "Why", why_data(found)), Section("runs", "The runs", runs_data(found))]
-    if found.confirmation is not None:
+    if found.confirmation is not None and (not found.modelled or found.confirmation.reason):  # else computed again
         sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
     if found.method == "search":
         sections.append(Section("further", "A further run", further_data(found)))

@@ -130,7 +130,7 @@ def test_a_search_on_a_described_machine_is_drawn_on_its_nodes_and_called_modell
     captions = document.texts["caption"] + document.texts["figcaption"]
     plain = [text for text in captions if not text.rstrip().endswith("(modelled)")]
     assert all(text.startswith((f"{LOCAL} on", "Read latency", "Read bandwidth")) for text in plain), plain
-    assert len(captions) - len(plain) == 5
+    assert len(captions) - len(plain) == 4
 
 
 def test_texts_of_a_search_are_text_wherever_they_stand() -> None:

@@ -98,6 +98,6 @@ def test_a_tools_mapping_has_the_speedup_of_its_run() -> None:
     found = answered(Computer(times(8.0, local=4.0, spread=4.05)))
     by_tool = {each.tool: each for each in alternatives_data(found).alternatives}
     assert by_tool["numactl"].near == SPREAD
-    assert by_tool["numactl"].speed == "1.98x over the program as it is now in its run"
+    assert by_tool["numactl"].speed == "1.98x over the program as it is now, in its run"
     kept = answered(Computer(times(8.0)), baseline=DEFAULT)
     assert {each.near for each in alternatives_data(kept).alternatives} == {None}
