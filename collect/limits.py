@@ -16,7 +16,7 @@ class Limits(msgspec.Struct, frozen=True):
     """The numbers of threads and nodes and the page policies that an advised mapping may have, any where there is none.
 
     With a number of nodes the pages are on no others. Without ``smt`` each core has one thread, and without
-    ``library`` numactl and OMP_* apply the mapping.
+    ``library`` numactl and OMP_* apply the mapping. It has ``most_threads`` at most, if that is not None.
     """
 
     threads: tuple[int, ...] = ()
@@ -24,11 +24,13 @@ class Limits(msgspec.Struct, frozen=True):
     page_policies: tuple[PagePolicy, ...] = ()
     smt: bool = True
     library: bool = True
+    most_threads: int | None = None
 
     def allow(self, mapping: Mapping) -> bool:
         """Return whether a mapping, in its canonical form, is within all limits."""
         return (
             (not self.threads or mapping.threads in self.threads)
+            and (self.most_threads is None or mapping.threads <= self.most_threads)
             and (not self.nodes or self._are_all_on_nodes(mapping))
             and (not self.page_policies or bool(_meant_by(mapping).intersection(self.page_policies)))
             and (self.smt or mapping.threads_per_core == 1)

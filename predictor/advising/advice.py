@@ -24,7 +24,7 @@ from numapredict.predictor.advising.alternative import Alternative, alternatives
 from numapredict.predictor.advising.assignment import ProbeReading, assign, reading_of
 from numapredict.predictor.advising.confirmation import Confirmation, confirm
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
-from numapredict.predictor.advising.explanation import Choice, Explanation, choices_of, close_to, explain
+from numapredict.predictor.advising.explanation import ONE_NODE, Choice, Explanation, choices_of, close_to, explain
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import other_teams
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
@@ -248,6 +248,8 @@ def _explanation(
         readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
     tried = {run.mapping for run in found.records()} | speedups.keys()
     explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default, tried)
+    if len(machine.topology.nodes) == 1:
+        explanation = Explanation(pages="unknown", binds="unknown", findings=(ONE_NODE,))
     if not isinstance(mapping, Mapping) or mapping not in speedups:
         return explanation
     expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))

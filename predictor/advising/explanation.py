@@ -67,6 +67,12 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...] = ()
 
 
+ONE_NODE = Finding(
+    "binds", "one node", "all memory is equally near: how many threads there are is all that can be chosen", {}
+)
+"""What is said of a computer with one NUMA node."""
+
+
 def explain(evidence: Evidence | None, default: Mapping, tried: Collection[AnyMapping] = ()) -> Explanation:
     """Return what the readings show; ``evidence`` is None if the default or another mapping did not run.
 

@@ -11,6 +11,7 @@ from numapredict.collect.measuring.quiet import SHORT_S
 from numapredict.collect.measuring.repetitions import others_noted
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.placing.teams import teams_of
+from numapredict.collect.space import canonical, placement_if_any
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import Trials, doing, trying
 from numapredict.collect.topology import Topology
@@ -200,4 +201,7 @@ def resembled(baseline: Measurement, prior: Prior, topology: Topology) -> int:
         return prior.default
     threads, nodes = teams[0].threads, len(topology.cpu_nodes)
     used, per_core = min(nodes, threads), math.ceil(threads / topology.core_count)
-    return prior.nearest(Mapping(threads, used, "scatter", used, "first-touch", per_core), topology)
+    like = Mapping(threads, used, "scatter", used, "first-touch", per_core)
+    if placement_if_any(like, topology) is not None:  # else it has more threads than the machine has PUs
+        like = canonical(like, topology)
+    return prior.nearest(like, topology)

@@ -12,6 +12,7 @@ from numapredict.collect.binding import threads_asked
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.facts.allocation_text import restriction_lines
+from numapredict.collect.host.facts.limits import quota_pus
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
@@ -124,6 +125,7 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
     if emulation():
         log.info(EMULATED.format(emulation()))
     check_choice(here.topology, program.command[0])
+    question = _within_quota(question)
     model, prior = _knowledge(question, here)
     kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
     if kept.runs:
@@ -146,6 +148,20 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
         return advise(program, here, runner, prior, question.search, model)
     except KeyboardInterrupt:
         raise Interruption(kept.left_in_words(), ("--fresh",) if fresh else ()) from None
+
+
+def _within_quota(question: Question) -> Question:
+    """Return the question with no more threads than the control group has PUs' time for, and say so.
+
+    OpenMP runtimes start a thread for each CPU in their mask, however little time they get.
+    """
+    quota = quota_pus(Path("/"))
+    if quota is None or quota >= len(os.sched_getaffinity(0)):
+        return question
+    most = max(1, math.floor(quota))
+    log.info(f"the quota here is {quota:g} PUs' time: at most {counted(most, 'thread')} can be advised")
+    limits = msgspec.structs.replace(question.search.limits, most_threads=most)
+    return msgspec.structs.replace(question, search=msgspec.structs.replace(question.search, limits=limits))
 
 
 def _on_described(question: Question, name: str) -> Advice | Unknown:
@@ -189,9 +205,9 @@ def _knowledge(question: Question, machine: Machine) -> tuple[Model | None, Prio
         raise NoModelError(
             f"--method thesis needs a model of {machine.name}: make one by numapredict train, or leave it out"
         )
-    if chosen is None:
+    if chosen is None and len(machine.topology.nodes) > 1:
         log.info(_no_model(machine.topology, question.machine))
-    else:
+    if chosen is not None:
         check_topology(chosen.model, machine.topology)
         if question.thesis:
             chosen = by_thesis(chosen, machine.topology)

@@ -23,7 +23,7 @@ from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import (
     EMULATED,
-    check_choice,
+    check_training,
     data_folder,
     trained_gains_path,
     trained_model_path,
@@ -108,7 +108,7 @@ def campaign_for(request: CampaignRequest, into: Path | None, default: AnyMappin
     first = _mapping(default, topology) if default else default_mapping(topology)
     campaign.mappings = tuple(dict.fromkeys((*campaign.mappings, first)))
     if request.machine is None:
-        check_choice(campaign.machine.topology, "./app")
+        check_training(campaign.machine.topology)
     if into is None:
         model = trained_model_path(campaign.machine.name, campaign.machine.topology)
         campaign.folder = data_folder() / "datasets" / model.stem

@@ -54,13 +54,25 @@ def shipped_models() -> tuple[str, ...]:
 
 
 def check_choice(topology: Topology, command: str) -> None:
-    """Raise NoModelError, with what to do about ``command``, on a computer with a single node."""
-    if len(topology.nodes) > 1:
-        return
+    """Raise NoModelError, with what to do about ``command``, on a computer with a single PU."""
+    if sum(len(core.pus) for node in topology.nodes for core in node.cores) == 1:
+        raise NoModelError(f"this computer has one processor, so there is nothing to choose. {_elsewhere(command)}")
+
+
+def check_training(topology: Topology) -> None:
+    """Raise NoModelError on a computer with a single node, of whose mappings a search runs all that matter."""
+    if len(topology.nodes) == 1:
+        raise NoModelError(
+            "this computer has one NUMA node: a model would say nothing that numapredict ./app does not find in a few "
+            f"runs. {_elsewhere('./app')}"
+        )
+
+
+def _elsewhere(command: str) -> str:
     machine = next(iter(shipped_models()), "NAME")
-    raise NoModelError(
-        "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
-        f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
+    return (
+        f"To see what a NUMA machine would do, name one: numapredict --machine {machine} {command} (numapredict "
+        "topology --list shows all)"
     )
 
 

@@ -98,10 +98,10 @@ def test_what_was_mistyped_is_told_with_what_to_type(tmp_path: Path, line: str) 
 
 def test_words_of_the_program_are_left_to_it() -> None:
     """Behind a `--` all of them; without one those whose value no option knows, with a line on them."""
-    four = {"HWLOC_SYNTHETIC": "node:1 core:4 pu:1"}
-    assert "one NUMA node" in refusal(numapredict("--", "ls", "--machine", "lpdquad", **four))
-    done = numapredict("ls", "--machine", "other", "-q", "x=1", **four)
-    assert "one NUMA node" in refusal(done)
+    alone = {"HWLOC_SYNTHETIC": "node:1 core:1 pu:1"}
+    assert "one processor" in refusal(numapredict("--", "ls", "--machine", "lpdquad", **alone))
+    done = numapredict("ls", "--machine", "other", "-q", "x=1", **alone)
+    assert "one processor" in refusal(done)
     assert done.stderr.startswith(
         "--machine stands behind the program and goes to it; for numapredict's own, type numapredict --machine other ls"
     )
@@ -121,12 +121,13 @@ def test_malformed_topology_gets_one_line(tmp_path: Path) -> None:
     assert "bomb" in refusal(numapredict("topology", HWLOC_XMLFILE=str(bomb)))
 
 
-def test_a_computer_with_one_node_has_nothing_to_place() -> None:
-    one = {"HWLOC_SYNTHETIC": "node:1 core:4 pu:1"}
-    for words in (("ls",), ("train",)):
-        text = refusal(numapredict(*words, **one))
-        assert "one NUMA node" in text
-        assert "numapredict --machine broadwell-2x10" in text
+def test_only_a_computer_with_one_processor_has_nothing_to_choose() -> None:
+    alone = {"HWLOC_SYNTHETIC": "node:1 core:1 pu:1"}
+    text = refusal(numapredict("ls", **alone))
+    assert "this computer has one processor, so there is nothing to choose" in text
+    assert "numapredict --machine broadwell-2x10 ls" in text
+    text = refusal(numapredict("train", HWLOC_SYNTHETIC="node:1 core:4 pu:1"))
+    assert "a model would say nothing that numapredict ./app does not find in a few runs" in text
 
 
 def test_without_a_model_there_is_an_answer_and_a_line_says_how_to_train_one(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ UNNAMED = {
     "predictor/advising/last_advice.py": "says to ask or to name a mapping",
     "predictor/advising/search.py": "says what the program said",
     "predictor/advising/thesis_method.py": "a probe that fails, which its run has said",
+    "predictor/advising/search_options.py": "says what to leave out",
     "predictor/advising/session.py": "names the options that exclude each other",
     "predictor/evaluation/fleet_session.py": "a fleet without datasets of ours: the line says what to collect",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",

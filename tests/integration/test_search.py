@@ -1,6 +1,7 @@
 """Searches on a described machine, and programs run as they are, without any placement."""
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from numapredict.predictor.command_line.main import main
 from tests.html_document import Document
 from tests.openmp import CAN_TRACE, program_of
 from tests.shapes import shape
+from tests.warm_start import COLD
 
 pytestmark = [
     pytest.mark.native,
@@ -268,3 +270,40 @@ def test_a_run_is_ended_with_all_its_processes_once_its_time_is_up(tmp_path: Pat
     child = int((tmp_path / "child").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+# ---- one node ----
+
+
+def test_on_one_node_numbers_of_threads_compete(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "node:1 core:4 pu:1")
+    answer, said = asked("--runs", 4, "--no-cut", "--fresh", foreign, "exit", 0)
+    assert "this computer: 1 NUMA node with 4 cores" in said
+    assert "numapredict train" not in said
+    ran = [parse_label(run["mapping"]) for run in answer["runs"][1:]]
+    assert len(ran) == len({mapping.threads for mapping in ran}) > 0
+    assert {mapping.page_policy for mapping in ran} == {"bind"}
+    (why,) = answer["explanation"]["findings"]
+    assert why["text"] == "all memory is equally near: how many threads there are is all that can be chosen"
+
+
+QUOTAS = Path("/sys/fs/cgroup/cpu")
+
+
+@pytest.mark.skipif(not os.access(QUOTAS, os.W_OK), reason="no control group for processors can be made")
+def test_no_more_threads_are_advised_than_a_quota_has_time_for(foreign: Path, tmp_path: Path) -> None:
+    group = QUOTAS / f"numapredict-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "cpu.cfs_period_us").write_text("100000")
+        (group / "cpu.cfs_quota_us").write_text("110000")
+        words = [*COLD, "predict", "--json", "--fresh", "--runs", "4", "--no-cut", str(foreign), "exit", "0"]
+        into = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *words]
+        environment = {"HWLOC_SYNTHETIC": "node:2 core:1 pu:1", "NUMAPREDICT_CACHE": str(tmp_path)}
+        done = subprocess.run(into, capture_output=True, text=True, check=False, env=os.environ | environment)
+    finally:
+        group.rmdir()
+    assert done.returncode == 0, done.stderr
+    answer = msgspec.json.decode(done.stdout)
+    assert "the quota here is 1.1 PUs' time: at most 1 thread can be advised" in done.stderr
+    assert {parse_label(run["mapping"]).threads for run in answer["runs"][1:]} == {1}

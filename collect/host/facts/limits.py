@@ -22,13 +22,17 @@ def online_pus(root: Path) -> frozenset[int]:
     return kernel_numbers(root / "sys/devices/system/cpu/online")
 
 
+def quota_pus(root: Path) -> float | None:
+    """Return how many PUs' time this process's groups may use, None without a quota."""
+    quotas = [quota for place, version2 in _places(root, "cpu") if (quota := _quota(place, version2)) is not None]
+    return min(quotas, default=None)
+
+
 def processor_quota(root: Path) -> Fact:
     """Return the group's quota of processor time, in PUs, independent of how many it may run on."""
-    quotas = [quota for place, version2 in _places(root, "cpu") if (quota := _quota(place, version2)) is not None]
-    name = "processor quota"
-    if not quotas:
+    least, name = quota_pus(root), "processor quota"
+    if least is None:
         return Fact(name, _NONE)
-    least = min(quotas)
     allowed = allowance(root).pus or online_pus(root)
     if allowed and least >= len(allowed):
         return Fact(name, f"{least:g} PUs' time, no less than there are")

@@ -22,6 +22,7 @@ def test_without_a_limit_every_mapping_is_allowed() -> None:
 
 def test_each_limit_keeps_what_it_names() -> None:
     assert {mapping.threads for mapping in SPACE if Limits(threads=(2, 8)).allow(mapping)} == {2, 8}
+    assert {mapping.threads for mapping in SPACE if Limits(most_threads=3).allow(mapping)} == {1, 2}
     on_two = [mapping for mapping in SPACE if Limits(nodes=(2,)).allow(mapping)]
     assert on_two
     for mapping in on_two:

@@ -1,20 +1,25 @@
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from numapredict.collect.limits import Limits
 from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import UnrunnableProgramError
-from numapredict.predictor.advising.search import Search, resembled, search
+from numapredict.predictor.advising.search import Runner, resembled, search
 from numapredict.predictor.advising.search_options import MOST_RUNS, SearchOptions
 from numapredict.predictor.advising.search_run import outcome_in_words
+from numapredict.predictor.advising.search_state import Search
 from numapredict.predictor.advising.worth import Worth
 from numapredict.predictor.searching.known_gains import known_gains
-from numapredict.predictor.searching.prior import Prior
+from numapredict.predictor.searching.prior import Prior, prior_of
 from tests.searches import DEFAULT, GAINS, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, Described, times
+from tests.shapes import shape
 
 
 def test_runs_follow_what_should_add_most_and_the_baseline_is_the_first() -> None:
@@ -63,6 +68,34 @@ def test_all_mappings_may_run() -> None:
     assert sorted(map(str, computer.ran)) == sorted(map(str, (AS_IT_IS, LOCAL, SPREAD, HALF, ONE)))
     assert found.following() is None
     assert found.best() == 0  # nothing won
+
+
+@pytest.mark.parametrize("cores", [4, 8, 16, 64])
+def test_on_hyperthreads_of_one_node_the_second_run_is_on_the_cores(cores: int) -> None:
+    """A public report has 2.3 times the run time with a thread a PU."""
+    topology = shape((cores,), pus=2)
+    prior = prior_of("desktop", topology, Path("absent"), lambda _: True, modelled=False)
+    ran: list[AnyMapping] = []
+
+    def run(mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
+        ran.append(mapping)
+        seconds = {cores: 1.0}.get(mapping.threads if isinstance(mapping, Mapping) else 2 * cores, 2.3)
+        notes = () if isinstance(mapping, Mapping) else (("teams", f"{2 * cores}:1.000"),)
+        status: Status = "timeout" if seconds > limit.whole_s else "ok"
+        times = (Repetition(seconds, seconds),) if status == "ok" else ()
+        return Measurement(
+            program="app",
+            mapping=mapping,
+            machine="desktop",
+            modelled=False,
+            status=status,
+            repetitions=times,
+            provenance=notes,
+        )
+
+    found = search(Runner("app", AS_IT_IS, lambda: run(AS_IT_IS), run), prior, topology, SearchOptions())
+    assert ran[:2] == [AS_IT_IS, Mapping(cores, 1, "contiguous", 1, "bind")]
+    assert found.best() == 1
 
 
 def test_a_run_that_fails_is_said_and_never_made_again() -> None:
