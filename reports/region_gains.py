@@ -10,6 +10,7 @@ import numpy as np
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import order_of, parse_label
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.source.place import plain_function
 from numapredict.collect.terminal.printable import ELLIPSIS, command_line
 from numapredict.predictor.regions.one_mapping import OneMapping
@@ -78,7 +79,8 @@ class RegionGainsData(msgspec.Struct, frozen=True, kw_only=True):
     """All regions, by share of the time, and mappings, the baseline first.
 
     ``whole`` has the cells of one mapping for the whole program, ``best`` its column. ``bound`` is the speedup of all
-    regions, each under its own best mapping, without any changes between them.
+    regions, each under its own best mapping, without any changes between them. ``busy`` says why no gain can be told,
+    if others disturbed the run.
     """
 
     title: str
@@ -89,6 +91,7 @@ class RegionGainsData(msgspec.Struct, frozen=True, kw_only=True):
     bound: float
     not_replayed: tuple[NotReplayed, ...]
     source: str
+    busy: str = ""
 
 
 def region_gains_data(answer: ReplayedRegions) -> RegionGainsData:
@@ -107,6 +110,7 @@ def region_gains_data(answer: ReplayedRegions) -> RegionGainsData:
         bound=answer.speedup,
         not_replayed=tuple(_left_out([region for region in regions if region.best is None])),
         source=source_line([Origin(machine=answer.machine, modelled=False, default=answer.baseline)]),
+        busy=busy_in_words(answer.disturbed) if answer.disturbed else "",
     )
 
 

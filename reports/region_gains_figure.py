@@ -100,6 +100,8 @@ def _name(row: GainRow) -> str:
 def _about(data: RegionGainsData) -> str:
     if not data.rows:
         return "No region could be replayed." if data.not_replayed else "No OpenMP parallel region began."
+    if data.busy:
+        return f"{data.busy[0].upper()}{data.busy[1:]}."
     if data.bound < LEAST_SPEEDUP:
         return f"No region noticeably gains from another mapping than the baseline, {data.mappings[0]}."
     own = f"Each region under its own best mapping: all regions at most {data.bound:.2f}x as fast"

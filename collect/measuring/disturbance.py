@@ -3,6 +3,7 @@
 All of it is read from files of /proc and /sys before and after the run; only the frequencies are sampled during it.
 """
 
+import math
 import resource
 import statistics
 import time
@@ -166,16 +167,21 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
 
 
 def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")) -> Disturbance | None:
-    """Wait until no other program uses the PUs, for ``patience_s`` seconds at most; return what still disturbs them."""
+    """Wait until no other program uses the PUs, for about ``patience_s`` seconds; return what still disturbs them."""
     ends_s = time.perf_counter() + patience_s
-    found: Disturbance | None = None
-    while (left_s := ends_s - time.perf_counter()) > 0:
+    while True:
         before = snapshot(pus, root=root)
-        time.sleep(min(left_s, 0.25))
+        time.sleep(shown_in_s(len(pus)))
         found = disturbance(before, snapshot(pus, root=root), len(pus))
         if not found.worth_redoing:
             return None
-    return found
+        if time.perf_counter() >= ends_s:
+            return found
+
+
+def shown_in_s(pus: int) -> float:
+    """Return in how many seconds the ticks of so many PUs show that others use all of one, up to 256 PUs."""
+    return max(0.25, 6 * TICK_S * math.sqrt(pus))
 
 
 def _counted(path: Path, name: str) -> int:

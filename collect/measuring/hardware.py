@@ -14,7 +14,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
-from numapredict.collect.measuring.repetitions import MISPLACED, Repeated, repetition_notes
+from numapredict.collect.measuring.repetitions import BUSY, MISPLACED, Repeated, repetition_notes
 from numapredict.collect.measuring.run_limit import PROVENANCE as REGIONS_ENDED
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
@@ -101,12 +101,6 @@ class HardwareMachine:
         """Give the measurements from now on a note of each region's time."""
         self.conditions = replace(self.conditions, region_times=True)
 
-    def redo_no_more(self) -> None:
-        """Redo no disturbed run from now on."""
-        self.conditions = replace(
-            self.conditions, stopping_rule=msgspec.structs.replace(self.conditions.stopping_rule, redo=0)
-        )
-
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)
@@ -191,6 +185,7 @@ class HardwareMachine:
                 *(((PLACEMENT, "as it is"),) if placement is None else _placement(start, applied(placement).mapping)),
                 *_held(seen),
                 *(((REGIONS_ENDED, f"{ended_s:.6f}"),) if ended_s is not None else ()),
+                *(((BUSY, failed.busy),) if failed and failed.busy else ()),
                 *(repetition_notes(repeated) if repeated else ()),
                 *teams_note(repeated.teams if repeated else ()),
                 *(((EXIT_CODE, str(repeated.exit_code)),) if repeated and repeated.exit_code else ()),

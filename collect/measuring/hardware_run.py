@@ -62,12 +62,14 @@ class Conditions:
 class Failed(msgspec.Struct, frozen=True):
     """A run that ends its measurement: the measurement's status, and what happened.
 
-    ``region_time_s`` is what a run that was ended had spent in parallel regions, None where none had begun.
+    ``region_time_s`` is what a run that was ended had spent in parallel regions, None where none had begun. ``busy`` is
+    what others took of its PUs meanwhile.
     """
 
     status: Status
     message: str
     region_time_s: float | None = None
+    busy: str = ""
 
 
 @dataclass
@@ -133,7 +135,7 @@ class HardwareRun:
             highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
             failed, timed = self._timed(highest_MHz)
             if failed is not None:
-                return failed, Repeated((), ())
+                return msgspec.structs.replace(failed, busy=timed.disturbance.busy), Repeated((), ())
             if timed.disturbance.worth_redoing and len(redone) < stopping_rule.redo:
                 redone.append(timed)
                 wait_for_quiet(cpus, stopping_rule.patience_s)

@@ -2,14 +2,22 @@
 
 from collections.abc import Sequence
 
-from numapredict.collect.measuring.disturbance import wait_for_quiet
+from numapredict.collect.measuring.disturbance import shown_in_s, wait_for_quiet
 from numapredict.collect.terminal.progress import doing
 
 SHORT_S = 0.5
-"""A shorter run takes too few of the kernel's ticks to show what others used: the computer is looked at instead."""
+"""A shorter run takes too few of the kernel's ticks to show what others used: the computer is looked at instead.
+
+More where there are many PUs: see ``short_s``.
+"""
 
 PATIENCE_S = 2.0
 """How long a quiet moment is waited for."""
+
+
+def short_s(pus: int) -> float:
+    """Return how long a run must be on so many PUs to show by itself what others used."""
+    return max(SHORT_S, shown_in_s(pus))
 
 
 def others_at_work(pus: Sequence[int]) -> str:

@@ -82,7 +82,9 @@ def adapted_in_words(found: Adapted) -> Iterator[str]:
         )
     for trial in found.trials:
         yield f"adapt: after {seconds_in_words(trial.at_s)}: {_trial_in_words(trial)}"
-    if found.trials or found.start != BASELINE:
+    if found.disturbed:
+        yield "adapt: what was measured meanwhile says little, and is not kept"
+    elif found.trials or found.start != BASELINE:
         yield _end_in_words(found)
 
 

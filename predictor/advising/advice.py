@@ -182,7 +182,7 @@ def advise(
         region_share=None if keep or confirmation is None else confirmation.region_share,
         runs=runs,
         computed=len(speedups) if found.computed else 0,
-        next=None if following is None or thesis else _further(found, following, options.cut),
+        next=None if following is None or thesis or disturbed else _further(found, following, options.cut),
         confirmation=confirmation,
         similar=None if assigned is None or model is None else similar_programs(assigned, model.default, mapping),
         explanation=_explanation(found, speedups, readings, mapping, model, machine),

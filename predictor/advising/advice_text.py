@@ -92,16 +92,16 @@ def title_of(found: Advice) -> str:
 
 
 def probe_in_words(found: Advice) -> str:
-    """Return which probe was faster than the mapping of the cluster; empty for none."""
+    """Return which run was faster than the mapping of the cluster; empty for none."""
     advised = next((run.speedup for run in found.runs if run.mapping == found.mapping), None) or 1.0
     fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
     faster = found.method == "thesis" and (fastest.speedup or 0.0) > advised
-    return f"a probe was faster: {fastest.mapping} ({fastest.speedup:.2f}x)" if faster else ""
+    return f"another mapping was faster: {fastest.mapping} ({fastest.speedup:.2f}x)" if faster else ""
 
 
 def _gain_lines(found: Advice) -> list[str]:
     title = "modelled speedup" if found.modelled else "measured speedup"
-    lines = [f"  {title_of(found):16}  {found.mapping}"]
+    lines = [f"  {title_of(found):18}{found.mapping}"]
     if isinstance(found.mapping, Mapping):
         lines.append(_wrapped(mapping_in_words(found.mapping)))
     lines += under(title, f"{gain_in_words(found)}, over {baseline_in_words(found)}")
@@ -150,12 +150,12 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
     if confirmation is None:
         fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
         if thesis:
-            probe = f", but a probe was: {fastest.mapping} ({fastest.speedup:.2f}x)"
+            probe = f", but another was: {fastest.mapping} ({fastest.speedup:.2f}x)"
             return (f"its cluster's mapping was not faster{probe if (fastest.speedup or 0.0) > 1 else ''}",)
         if (fastest.speedup or 0.0) > 1:  # equal to the baseline's only for itself
             kept = f"{fastest.mapping} was the fastest ({fastest.speedup:.2f}x), but to confirm that"
             kept += f" would cost more than it saves in {counted(found.expected_runs or 0, 'run')}"
-        elif len(found.runs) == 1 and found.next is not None:
+        elif len(found.runs) == 1 and found.next is not None and not found.computed:
             kept = "no mapping was tried, for that would cost more than it should save in "
             kept += counted(found.expected_runs or 0, "run")
         return (kept,)
@@ -198,7 +198,7 @@ def _run_lines(found: Advice) -> list[str]:
         lines.append(_wrapped(f"(without the {1 - found.trace_share:.1%} of the region time that no trace saw)"))
     if found.kept_runs:
         lines += under("kept", kept_runs_in_words(found))
-    if found.method == "thesis":
+    if found.method == "thesis" or found.disturbed:
         return lines
     following = "no mapping is left to run" if found.next is None else _further_in_words(found, found.next)
     return [*lines, _wrapped(following)]

@@ -47,7 +47,7 @@ def advice_rows(found: Advice) -> Rows:
             text += f"; {faster}"
         title = "modelled gain" if found.modelled else "measured gain"
         rows = [(title_of(found), _mapping(found.mapping)), (title, text)]
-    return rows if found.method == "thesis" else [*rows, ("a further run", further_in_brief(found))]
+    return rows if found.method == "thesis" or found.disturbed else [*rows, ("a further run", further_in_brief(found))]
 
 
 def subject(found: Advice) -> str:

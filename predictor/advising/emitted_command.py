@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.tasks import starts_tasks
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
@@ -71,6 +72,9 @@ def command_for_advice(printed: Printed, advice: "Advice", program: Program) -> 
     tool = _tool(printed)
     if not advice.alternatives and starts_tasks(program.command):
         log.info(f"numapredict: {TITLES[tool]} {_ONE_PROCESS}: this is numapredict's own command")
+        return _script(printed, advice.command)
+    if advice.disturbed:
+        log.warning(f"numapredict: {busy_in_words(advice.disturbed)}: this is the command of the program as it is")
         return _script(printed, advice.command)
     if not advice.alternatives:
         log.info("numapredict: no mapping was faster than the program as it is now: this is its command")

@@ -2,10 +2,10 @@
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.quiet import SHORT_S
 from numapredict.collect.measuring.repetitions import others_noted
@@ -37,6 +37,7 @@ class Runner:
     runs that earlier commands made, and keeps further ones; None where runs cost too little to be kept. ``traced``: a
     run costs something only where it is the first with its number of threads, of which all mappings are then known.
     ``look`` waits a moment for a quiet computer, and returns in words what others still take of it, empty for nothing.
+    A run shorter than ``short_s`` does not show that by itself.
     """
 
     program: str
@@ -46,6 +47,7 @@ class Runner:
     kept: KeptRuns | None = None
     traced: bool = False
     look: Callable[[], str] = lambda: ""
+    short_s: float = SHORT_S
 
 
 def search(
@@ -64,7 +66,8 @@ def search(
 def _searched(
     runner: Runner, prior: Prior, topology: Topology, options: SearchOptions, trials: Trials, thesis: Model | None
 ) -> Search:
-    found = _begun(runner, prior, topology, options, trials)
+    wanted = None if thesis is None else [applicable(probe.mapping) for probe in thesis.probes]
+    found = _begun(runner, prior, topology, options, trials, wanted)
     computes, cut = runner.traced and thesis is None, options.cut and thesis is None
     if computes:
         _compute(found, runner, trials)
@@ -95,8 +98,10 @@ def _searched(
 
 def _next(found: Search, options: SearchOptions, thesis: Model | None) -> tuple[int, str] | None:
     """Return the column of the next run and in words what it should give; None where no run is worth it."""
+    if found.disturbed():  # no answer can follow
+        return None
     if thesis is not None:
-        column = next_by_cluster(found, thesis, options.limits)
+        column = next_by_cluster(found, thesis)
         return None if column is None else (column, "")
     following = found.following() if found.runs < options.runs else None
     if following is None or not _is_worth_it(found, following, options):
@@ -112,7 +117,7 @@ def _run(found: Search, runner: Runner, column: int, limit: RunLimit) -> Measure
     except UnsupportedMappingError as error:
         log.info(str(error))
         policy = mapping.page_policy
-        found.closed |= {n for n, other in enumerate(found.prior.mappings) if other.page_policy == policy}
+        found.refused |= {n for n, other in enumerate(found.prior.mappings) if other.page_policy == policy}
     return None
 
 
@@ -126,11 +131,11 @@ def _compute(found: Search, runner: Runner, trials: Trials) -> None:
         n
         for n, mapping in enumerate(found.prior.mappings)
         if (mapping.threads, mapping.threads_per_core) == (last.threads, last.threads_per_core)
-        and n not in found.closed | tried
+        and n not in found.closed | found.refused | tried
     ]
     with doing(f"computing {counted(len(alike), 'mapping')} of {counted(last.threads, 'thread')}"):
         for column in alike:
-            if column not in found.closed and (measurement := _run(found, runner, column, UNLIMITED)) is not None:
+            if column not in found.refused and (measurement := _run(found, runner, column, UNLIMITED)) is not None:
                 found.computed |= {column: measurement} if measurement.status == "ok" else {}
     _enter(found, found.fastest_computed(found.computed.keys() & set(alike)), trials)
 
@@ -150,19 +155,27 @@ def _is_worth_it(found: Search, following: NextRun, options: SearchOptions) -> b
     return found.worth(following, options.cut).pays_in(options.expected_runs)
 
 
-def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions, trials: Trials) -> Search:
-    """Return the search after the runs that are kept, or after the baseline's."""
+def _begun(
+    runner: Runner,
+    prior: Prior,
+    topology: Topology,
+    options: SearchOptions,
+    trials: Trials,
+    wanted: Sequence[Mapping] | None,
+) -> Search:
+    """Return the search after the runs that are kept, of the ``wanted`` mappings alone if any, or the baseline's."""
     kept = () if runner.kept is None else runner.kept.runs
     busy = runner.look()
     first = kept[0].measurement if kept else _first(runner, busy, trials)
     column = resembled(first, prior, topology)
     found = Search(prior, prior.over(column), [], "regions" if first.region_time_s else "process")
+    found.short_s = runner.short_s
     found.add(Made(first, column))
     found.closed |= {n for n, mapping in enumerate(prior.mappings) if not options.limits.allow(mapping)}
     columns = {mapping: n for n, mapping in enumerate(prior.mappings) if n not in found.closed}
     for run in kept[1:]:
         at = columns.get(run.measurement.mapping) if isinstance(run.measurement.mapping, Mapping) else None
-        if at is not None:
+        if at is not None and (wanted is None or run.measurement.mapping in wanted):
             limit_s = math.inf if run.limit_s is None else run.limit_s
             found.add(Made(run.measurement, at, found.bound(run.measurement, limit_s), limit_s))
     found.kept, found.busy = len(found.made) if kept else 0, busy
@@ -186,7 +199,7 @@ def _first(runner: Runner, busy: str, trials: Trials) -> Measurement:
             if "; " in first.message  # it says what to do
             else f"{runner.program} failed when it ran {how}: {first.message or first.status}; make it run first"
         )
-    disturbed = others_noted(first) or (first.time_s < SHORT_S and busy)
+    disturbed = others_noted(first) or (first.time_s < runner.short_s and busy)
     if runner.kept is not None and not disturbed:  # what others changed is worth nothing tomorrow
         runner.kept.add(first)
     return first

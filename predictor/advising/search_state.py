@@ -39,7 +39,7 @@ class Search:
 
     Runs are ranked by the whole run. By the ``clock``, that of the parallel regions where they are timed, the program
     is compared with known ones.
-    ``closed``: columns of mappings that the machine cannot apply to the program, or that are beyond the limits.
+    ``closed``: columns of mappings beyond the limits; ``refused``: of those that the machine cannot apply to it.
     ``own``: the number of threads that the program sets itself; ``threads_text`` says what follows from it. ``kept``:
     so many runs are of earlier commands. ``busy``: what others took of the computer before. ``computed``: what was
     computed from traces, by column, beside the runs. ``only``: the column that alone may be advised, None for all.
@@ -50,12 +50,14 @@ class Search:
     made: list[Made]
     clock: Clock
     closed: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
     own: Team | None = None
     threads_text: str = ""
     kept: int = 0
     busy: str = ""
     computed: dict[int, Measurement] = field(default_factory=dict)
     only: int | None = None
+    short_s: float = SHORT_S
 
     @property
     def runs(self) -> int:
@@ -65,7 +67,7 @@ class Search:
     @property
     def short(self) -> bool:
         """Return whether the program's run is too short to show what others use of the computer."""
-        return self.made[0].measurement.time_s < SHORT_S
+        return self.made[0].measurement.time_s < self.short_s
 
     def disturbed(self) -> str:
         """Return in words what others took of the computer while the runs were made, empty for nothing."""
@@ -176,7 +178,11 @@ class Search:
         """Return the columns that are closed, or have another number of threads than the program sets itself."""
         own = self.own.threads if self.own is not None else 0
         threads = [mapping.threads for mapping in self.prior.mappings]
-        return self.closed | ({n for n, count in enumerate(threads) if count != own} if own in threads else set())
+        return (
+            self.closed
+            | self.refused
+            | ({n for n, count in enumerate(threads) if count != own} if own in threads else set())
+        )
 
     def expected(self, column: int) -> ExpectedRun:
         """Return what a run of one of the prior's columns should give over the best so far."""

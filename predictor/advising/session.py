@@ -18,9 +18,7 @@ from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.limits import Limits
 from numapredict.collect.machine import Machine
-from numapredict.collect.measurement import Measurement
-from numapredict.collect.measuring.quiet import PATIENCE_S, others_at_work
-from numapredict.collect.measuring.repetitions import others_noted
+from numapredict.collect.measuring.quiet import PATIENCE_S, others_at_work, short_s
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.placing.executable import executable_of
@@ -127,22 +125,20 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
     check_choice(here.topology, program.command[0])
     question = _within_quota(question)
     model, prior = _knowledge(question, here)
-    kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
+    kept = KeptRuns(
+        program, here.topology, strict=question.strict, cut=question.search.cut and not question.thesis, fresh=fresh
+    )
     if kept.runs:
         here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
-
-    def told(measurement: Measurement) -> Measurement:
-        if others_noted(measurement):  # still, after what is worth trying: it is told with the answer
-            here.redo_no_more()
-        return measurement
-
+    pus = [pu for node in here.topology.nodes for core in node.cores for pu in core.pus]
     runner = Runner(
         program.name,
         AS_IT_IS,
-        lambda: told(here.run_as_it_is(program)),
-        lambda mapping, limit: told(here.run(program, mapping, limit)),
+        partial(here.run_as_it_is, program),
+        partial(here.run, program),
         kept,
-        look=partial(others_at_work, [pu for node in here.topology.nodes for core in node.cores for pu in core.pus]),
+        look=partial(others_at_work, pus),
+        short_s=short_s(len(pus)),
     )
     try:
         return advise(program, here, runner, prior, question.search, model)
@@ -182,7 +178,7 @@ def _on_described(question: Question, name: str) -> Advice | Unknown:
     described = modelled_machine(name, budget, strict=question.strict, region_times=True)
     log.info(f"{described.name}, modelled: {shape_of(described.topology)}")
     model, prior = _knowledge(question, described)
-    asked = None if question.thesis else _threads_asked(described.topology)
+    asked = _threads_asked(described.topology)
     baseline = described_baseline(prior.mappings[prior.default], asked, limits, described.topology)
     if asked is not None:
         log.info(

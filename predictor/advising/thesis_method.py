@@ -3,26 +3,25 @@
 That mapping is run, as every mapping that is advised.
 """
 
-from numapredict.collect.limits import Limits
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.advising.assignment import assign, reading_of
-from numapredict.predictor.advising.search_state import Search, is_ended
+from numapredict.predictor.advising.search_state import Search
 from numapredict.predictor.learning.model import Model
 
 
-def next_by_cluster(found: Search, model: Model, limits: Limits) -> int | None:
+def next_by_cluster(found: Search, model: Model) -> int | None:
     """Return the column of the next run: a probe's, then that of the best mapping of the cluster; None after that.
 
     From then on only this mapping may be advised. Limits are on what is advised: probes may be beyond them. Raises
     InsufficientDataError where a probe has failed, and NoModelError where a mapping cannot be applied.
     """
     columns = {mapping: n for n, mapping in enumerate(found.prior.mappings)}
-    ran = {made.measurement.mapping: made for made in found.made if not is_ended(made.measurement, made.limit_s)}
+    ran = {made.measurement.mapping: made for made in found.made}
     probes = [applicable(probe.mapping) for probe in model.probes]
     for mapping in probes:
         column = columns.get(mapping)
-        if column is None or (column in found.closed and limits.allow(mapping)):
+        if column is None or column in found.refused:
             raise NoModelError(f"the model's probe {mapping} cannot be run here: leave --method thesis out")
         if mapping not in ran:
             return column

@@ -19,7 +19,7 @@ from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measuring.disturbance import disturbance, snapshot
-from numapredict.collect.measuring.quiet import SHORT_S, others_at_work
+from numapredict.collect.measuring.quiet import others_at_work, short_s
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
@@ -94,7 +94,7 @@ def run_replayed(request: Request) -> int:
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
             after = snapshot(placement.pus)
-            wall_s = after.at_s - before.at_s
+            wall_s, busy = after.at_s - before.at_s, disturbance(before, after, len(placement.pus)).busy
         found = region_times_of_processes(report)
         exit_code, signal = exit_and_signal(code)
         regions = region_answers(found, watcher.found)
@@ -111,7 +111,7 @@ def run_replayed(request: Request) -> int:
             one_mapping=one_mappings(regions),
             notes=tuple(_notes(watcher.found, placement, request.budget_s)),
             directory=str(Path.cwd()),
-            disturbed=disturbance(before, after, len(placement.pus)).busy or (looked if wall_s < SHORT_S else ""),
+            disturbed=busy or (looked if wall_s < short_s(len(placement.pus)) else ""),
         )
     answer = _with_plan(answer, request.wish, executable, watcher, topology)
     for line in regions_in_words(answer):

@@ -153,7 +153,7 @@ def _advice_page(found: Advice, profile: Profile | None) -> PageData:
     sections += [Section("why", "Why", why_data(found)), Section("runs", "The runs", runs_data(found))]
     if found.confirmation is not None and (not found.modelled or found.confirmation.reason):  # else computed again
         sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
-    if found.method == "search":
+    if found.method == "search" and not found.disturbed:
         sections.append(Section("further", "A further run", further_data(found)))
     if (regions := regions_data(found.regions)) is not None:
         sections.append(Section("regions", "Parallel regions", regions))

@@ -3,6 +3,7 @@
 import msgspec
 
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
@@ -19,7 +20,8 @@ class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: the one mapping to run the whole program under, with its ``words`` and ``command``, if there is one.
 
     ``plan_command`` applies the ``plan``, if one was written: its ``changes``, and ``remarks`` on these. ``bound`` is
-    the speedup with each region under its own best mapping; ``worth`` says whether that is noticeable.
+    the speedup with each region under its own best mapping; ``worth`` says whether that is noticeable, ``busy`` why no
+    gain can be told, if others disturbed the run.
     """
 
     one: OneMapping | None
@@ -28,6 +30,7 @@ class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
     bound: float
     worth: bool
     replayed_share: float
+    busy: str
     baseline: str
     notes: tuple[str, ...]
     plan: PlannedApplication | None
@@ -85,6 +88,7 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
         bound=answer.speedup,
         worth=answer.is_worth_it,
         replayed_share=answer.replayed_share,
+        busy=busy_in_words(answer.disturbed) if answer.disturbed else "",
         baseline=answer.baseline,
         notes=((doubt,) if unlike else ()) + tuple(class_lines(answer)) + answer.notes,
         plan=answer.plan,

@@ -8,8 +8,9 @@ from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.brief_text import advice_in_brief
+from numapredict.predictor.advising.emitted_command import command_for_advice
 from numapredict.reports.parts.advice_consistency import check_advice
-from tests.searches import LOCAL, Computer, answered, times
+from tests.searches import APP, LOCAL, Computer, answered, times
 
 LOAD = "other programs used 1.0 of its 2 PUs"
 
@@ -37,12 +38,31 @@ def test_a_disturbed_run_ends_in_no_claim_and_nothing_is_confirmed(number: int) 
     found = answered(computer)
     assert (found.keep, found.mapping, found.speedup, found.disturbed) == (True, AS_IT_IS, 1.0, LOAD)
     assert found.confirmation is None
-    assert len(computer.ran) == 3
+    assert len(computer.ran) == number + 1, "no answer can follow"
+    meanwhile = f" measured meanwhile, which says little: 2.00x under {LOCAL}" if number else ""
     assert told(found).startswith(
         f"./app 'in put' on planted best mapping keep what you have: this computer was busy, {LOAD}: no gain can be "
-        f"told; measure again when it is quiet measured meanwhile, which says little: 2.00x under {LOCAL}"
+        f"told; measure again when it is quiet{meanwhile} to apply it"
     )
+    assert found.next is None
+    assert "a further run" not in advice_in_words(found)
     check_advice(found, None)
+
+
+def test_so_does_one_that_was_ended() -> None:
+    computer = Computer(times(8.0, local=20.0))
+    computer.busy = {1: LOAD}
+    found = answered(computer)
+    assert [run.outcome for run in found.runs] == ["done", "ended"]
+    assert (found.keep, found.disturbed) == (True, LOAD)
+
+
+def test_no_command_of_a_tool_says_that_nothing_was_faster(caplog: pytest.LogCaptureFixture) -> None:
+    computer = Computer(times(8.0, local=4.0))
+    computer.busy = {1: LOAD}
+    assert command_for_advice("numactl", answered(computer), APP).strip() == "./app 'in put'"
+    assert f"numapredict: this computer was busy, {LOAD}" in caplog.text
+    assert "no mapping was faster" not in caplog.text
 
 
 def test_a_disturbed_confirming_run_ends_the_confirmation() -> None:

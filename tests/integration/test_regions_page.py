@@ -186,3 +186,14 @@ def test_a_browser_shows_it_whole_and_sorts(browser: Chromium, tmp_path: Path, s
 def _hex(colour: str) -> str:
     """Return `rgb(1, 2, 3)` as `#010203`."""
     return "#" + "".join(f"{int(part):02x}" for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
+
+
+def test_beside_a_load_the_page_claims_nothing() -> None:
+    busy = replace(ANSWER, disturbed="other programs used 1.0 of its 2 PUs")
+    body = body_of(busy)
+    assert (
+        "Keep what you have This computer was busy, other programs used 1.0 of its 2 PUs: no gain can be told" in body
+    )
+    for claim in ("as fast", "for all parallel regions", "numapredict run --mapping"):
+        assert claim not in body
+        assert claim in body_of(ANSWER)

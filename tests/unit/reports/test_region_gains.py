@@ -206,3 +206,10 @@ def test_without_any_replay_the_reasons_are_all_there_is(tmp_path: Path) -> None
     assert "No OpenMP parallel region began." in drawn(none, tmp_path)
     assert none.not_replayed == ()
     assert isinstance(data.not_replayed[0], NotReplayed)
+
+
+def test_beside_a_load_the_figure_claims_nothing(tmp_path: Path) -> None:
+    busy = replace(on_a_server(), disturbed="other programs used 1.0 of its 2 PUs")
+    texts = [" ".join(text.split()) for text in drawn(region_gains_data(busy), tmp_path)]
+    assert any(text.startswith("This computer was busy, other programs used 1.0 of its 2 PUs") for text in texts)
+    assert not any("as fast" in text for text in texts)

@@ -20,6 +20,7 @@ from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.hardware import Computer, HardwareMachine
+from numapredict.collect.measuring.repetitions import others_noted
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.placing.launcher import launcher_command
 from numapredict.collect.placing.process import Ending
@@ -45,7 +46,8 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
 
         def execute(*_: object) -> Ending:
             now.append(next(left))
-            return Ending(now[-1][0], 0, False, "")
+            ended = now[-1][0] < 0  # the limit's seconds
+            return Ending(abs(now[-1][0]), -9 if ended else 0, ended, "ended" if ended else "")
 
         def judge(_before: object, _after: object, _pus: int, highest_MHz: float) -> Disturbance:
             asked.append(highest_MHz)
@@ -85,6 +87,22 @@ def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measu
     notes = dict(found.provenance)
     assert notes["redone"].startswith("2 (1, 2 s)")
     assert notes["disturbed"].startswith("3 of 3")
+
+
+@pytest.mark.parametrize("kind", ["programs", "hypervisor"])
+def test_what_others_took_of_a_run_that_counts_is_noted(planned: Callable[..., Measurement], kind: str) -> None:
+    load = (DisturbanceReason(kind, 0.4, 1), DisturbanceReason("heat"))  # type: ignore[arg-type]
+    once = StoppingRule(least=1, most=1, redo=2)
+    assert others_noted(planned([(1.0, 0.0, load)] * 3, once)) == load[0].words
+    assert others_noted(planned([(1.0, 0.0, load), (1.0, 0.0, ())], once)) == "", "it was made again"
+    assert others_noted(planned([(1.0, 0.0, load[1:])] * 3, once)) == ""
+
+
+def test_a_run_that_was_ended_beside_a_load_says_so(planned: Callable[..., Measurement]) -> None:
+    load = (DisturbanceReason("programs", 1.0, 1),)
+    found = planned([(-1.0, 0.0, load)], StoppingRule(least=1, most=1, redo=2))
+    assert found.status == "timeout"
+    assert others_noted(found) == load[0].words
 
 
 def test_what_every_run_has_is_noted_and_not_redone(planned: Callable[..., Measurement]) -> None:

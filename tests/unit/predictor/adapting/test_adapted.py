@@ -84,3 +84,13 @@ def test_shares(text: str | None, share: float) -> None:
 def test_other_shares_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="such as 5%"):
         share_of(text)
+
+
+def test_beside_a_load_the_load_comes_first_and_no_gain_is_claimed() -> None:
+    tried = msgspec.structs.replace(ALONE, trials=(KEPT,), step_regions=2, speedup=1.5)
+    busy = msgspec.structs.replace(tried, disturbed="other programs used 1.0 of its 2 PUs")
+    first, *_, last = adapted_in_words(busy)
+    assert first.startswith("adapt: this computer was busy, other programs used 1.0 of its 2 PUs: no gain can be told")
+    assert last == "adapt: what was measured meanwhile says little, and is not kept"
+    assert not any("as fast" in line for line in adapted_in_words(busy))
+    assert any("as fast" in line for line in adapted_in_words(tried))

@@ -1,6 +1,8 @@
 """Runs of which the mapping of the program's cluster may be advised, and no other."""
 
+import math
 from functools import partial
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,9 +14,11 @@ from numapredict.collect.mapping import AnyMapping, Mapping, applicable, to_labe
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.run_limit import RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import program_of
 from numapredict.native.errors import InsufficientDataError, NoModelError, UnsupportedMappingError
 from numapredict.predictor.advising.advice_text import advice_in_words, kept_in_words
 from numapredict.predictor.advising.brief_text import advice_in_brief
+from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import Runner, search
 from numapredict.predictor.advising.search_options import SearchOptions
 from numapredict.predictor.advising.search_run import Made
@@ -55,7 +59,8 @@ class Recorded:
         self.refused: set[Mapping] = set()
         self.teams = ""
 
-    def run(self, mapping: Mapping, _limit: RunLimit) -> Measurement:
+    def run(self, mapping: Mapping, limit: RunLimit) -> Measurement:
+        assert math.isinf(limit.whole_s), "probes are whole runs"
         if mapping in self.refused:
             raise UnsupportedMappingError(f"{mapping} needs numactl")
         self.ran.append(mapping)
@@ -104,6 +109,10 @@ def test_a_probe_that_fails_is_an_error_and_one_that_cannot_run_another(dataset:
     with pytest.raises(NoModelError, match=f"the model's probe {probe} cannot be run here"):
         recorded.searched(model)
     assert probe not in recorded.ran
+    other = "interleave" if probe.page_policy != "interleave" else "bind"
+    limited = SearchOptions(method="thesis", limits=Limits(page_policies=(other,)))
+    with pytest.raises(NoModelError, match=f"the model's probe {probe} cannot be run here"):
+        recorded.searched(model, limited)
 
 
 def test_limits_bind_the_mapping_that_is_advised_and_not_the_probes(dataset: Dataset, model: Model) -> None:
@@ -144,7 +153,7 @@ def test_a_faster_probe_is_named_where_the_clusters_mapping_is_not_faster() -> N
     found = answered(Computer(times(8.0, local=4.0)))
     kept = msgspec.structs.replace(found, method="thesis", keep=True, confirmation=None)
     (told,) = kept_in_words(kept)
-    assert told == f"its cluster's mapping was not faster, but a probe was: {to_label(LOCAL)} (2.00x)"
+    assert told == f"its cluster's mapping was not faster, but another was: {to_label(LOCAL)} (2.00x)"
     (told,) = kept_in_words(msgspec.structs.replace(kept, runs=kept.runs[:1]))
     assert told == "its cluster's mapping was not faster"
     assert kept.baseline == AS_IT_IS
@@ -158,7 +167,25 @@ def test_a_probe_that_was_faster_than_the_advised_mapping_is_named() -> None:
     for text in (advice_in_brief(thesis), advice_in_words(thesis)):
         assert "  cluster's mapping " in text
         assert "best mapping" not in text
-        assert f"a probe was faster: {to_label(LOCAL)} (2.00x)" in " ".join(text.split())
-    assert "a probe was faster" not in advice_in_brief(found)
+        assert f"another mapping was faster: {to_label(LOCAL)} (2.00x)" in " ".join(text.split())
+    assert "another mapping was faster" not in advice_in_brief(found)
     own = msgspec.structs.replace(found, method="thesis")
-    assert "a probe was faster" not in advice_in_words(own)
+    assert "another mapping was faster" not in advice_in_words(own)
+
+
+def test_of_kept_runs_those_of_the_probes_alone_are_used(
+    dataset: Dataset, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    recorded = Recorded(dataset)
+    probes = [applicable(probe.mapping) for probe in model.probes]
+    other = next(each for each in recorded.prior.mappings if each not in probes)
+    kept = KeptRuns(program_of(("/bin/true",)), recorded.machine.topology)
+    for mapping in (AS_IT_IS, other, probes[1]):
+        kept.add(msgspec.structs.replace(recorded.machine.run(recorded.program, probes[0]), mapping=mapping))
+    runner = Runner("app", AS_IT_IS, lambda: pytest.fail("it is kept"), recorded.run, kept)
+    found = search(runner, recorded.prior, recorded.machine.topology, THESIS, model)
+    assert [made.measurement.mapping for made in found.made][:2] == [AS_IT_IS, probes[1]]
+    assert recorded.ran[0] == probes[0]
+    assert other not in [made.measurement.mapping for made in found.made] or found.only is not None
+    assert found.kept == 2

@@ -122,3 +122,18 @@ def test_no_gain_and_no_replay_are_answers() -> None:
 def test_a_region_without_a_line_has_its_module_and_offset() -> None:
     unknown = msgspec.structs.replace(ANSWER.regions[0], name="", place=None, module=str(Path("/lib/libsolve.so")))
     assert "libsolve.so+0x10" in words(msgspec.structs.replace(ANSWER, regions=(unknown,)))
+
+
+def test_beside_a_load_the_load_comes_first_and_nothing_is_claimed() -> None:
+    busy = msgspec.structs.replace(ANSWER, disturbed="other programs used 1.0 of its 2 PUs")
+    first, *others = " ".join(words(busy).split()).split(" regions: ")
+    assert first == (
+        "this computer was busy, other programs used 1.0 of its 2 PUs: no gain can be told; measure again when it is "
+        "quiet"
+    )
+    assert "fastest meanwhile" in others[0]
+    for claim in ("best mapping", "gain ", "as fast", "numapredict run"):
+        assert claim not in others[0]
+        assert claim in words(ANSWER) or claim == "numapredict run"
+    assert not busy.is_worth_it
+    assert busy.whole_program is None
