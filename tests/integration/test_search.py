@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from numapredict.predictor.command_line.main import main
 from tests.html_document import Document
 from tests.openmp import CAN_TRACE, program_of
 from tests.shapes import shape
-from tests.warm_start import COLD
+from tests.unwatched import CODE, lead_here
 
 pytestmark = [
     pytest.mark.native,
@@ -291,13 +292,29 @@ QUOTAS = Path("/sys/fs/cgroup/cpu")
 
 
 @pytest.mark.skipif(not os.access(QUOTAS, os.W_OK), reason="no control group for processors can be made")
-def test_no_more_threads_are_advised_than_a_quota_has_time_for(foreign: Path, tmp_path: Path) -> None:
+def test_no_more_threads_are_advised_than_a_quota_has_time_for(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead_here(monkeypatch)
     group = QUOTAS / f"numapredict-{os.getpid()}"
     group.mkdir()
     try:
         (group / "cpu.cfs_period_us").write_text("100000")
         (group / "cpu.cfs_quota_us").write_text("110000")
-        words = [*COLD, "predict", "--json", "--fresh", "--runs", "4", "--no-cut", str(foreign), "exit", "0"]
+        words = [
+            sys.executable,
+            "-c",
+            CODE,
+            "predict",
+            "--json",
+            "--fresh",
+            "--runs",
+            "4",
+            "--no-cut",
+            str(foreign),
+            "exit",
+            "0",
+        ]
         into = ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", *words]
         environment = {"HWLOC_SYNTHETIC": "node:2 core:1 pu:1", "NUMAPREDICT_CACHE": str(tmp_path)}
         done = subprocess.run(into, capture_output=True, text=True, check=False, env=os.environ | environment)
