@@ -215,6 +215,6 @@ def resembled(baseline: Measurement, prior: Prior, topology: Topology) -> int:
     threads, nodes = teams[0].threads, len(topology.cpu_nodes)
     used, per_core = min(nodes, threads), math.ceil(threads / topology.core_count)
     like = Mapping(threads, used, "scatter", used, "first-touch", per_core)
-    if placement_if_any(like, topology) is not None:  # else it has more threads than the machine has PUs
+    if nodes == 1 and placement_if_any(like, topology) is not None:  # else it has more threads than there are PUs
         like = canonical(like, topology)
     return prior.nearest(like, topology)

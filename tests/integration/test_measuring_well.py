@@ -63,7 +63,8 @@ class Load:
             self.process.stdout.close()
 
 
-def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
+def test_disturbed_runs_are_found_and_redone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMAPREDICT_LOCKS", str(tmp_path))
     topology = host_topology()
     (tmp_path / "work.py").write_text(WORK)
     program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.3", str(tmp_path / "begun")))
@@ -95,7 +96,8 @@ def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
     assert "disturbed runs were redone" in disturbed_in_words(dataset.measurements)[0]
 
 
-def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
+def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMAPREDICT_LOCKS", str(tmp_path))  # or another test's placed run has the load's PU
     topology = host_topology()
     (tmp_path / "work.py").write_text(WORK)
     program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.2"))
