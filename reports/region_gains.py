@@ -110,7 +110,7 @@ def region_gains_data(answer: ReplayedRegions) -> RegionGainsData:
         bound=answer.speedup,
         not_replayed=tuple(_left_out([region for region in regions if region.best is None])),
         source=source_line([Origin(machine=answer.machine, modelled=False, default=answer.baseline)]),
-        busy=busy_in_words(answer.disturbed) if answer.disturbed else "",
+        busy=busy_in_words(answer.disturbed),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from numapredict.collect.measuring.disturbance import shown_in_s, wait_for_quiet
+from numapredict.collect.measuring.disturbance import Snapshot, disturbance, shown_in_s, snapshot, wait_for_quiet
 from numapredict.collect.terminal.progress import doing
 
 SHORT_S = 0.5
@@ -27,6 +27,11 @@ def others_at_work(pus: Sequence[int]) -> str:
     return "" if found is None else found.busy
 
 
+def others_since(before: Snapshot, pus: Sequence[int]) -> str:
+    """Return in words what others have taken of these PUs since a snapshot, empty for nothing."""
+    return disturbance(before, snapshot(pus), len(pus)).busy
+
+
 def busy_in_words(others: str) -> str:
-    """Return what to tell where others took so much of the computer, and what to do."""
-    return f"this computer was busy, {others}: no gain can be told; measure again when it is quiet"
+    """Return what to tell where others took so much of the computer, and what to do; empty where they took nothing."""
+    return others and f"this computer was busy, {others}: no gain can be told; measure again when it is quiet"

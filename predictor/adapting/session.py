@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ import msgspec
 from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.measuring.disturbance import disturbance, snapshot
+from numapredict.collect.measuring.disturbance import snapshot
+from numapredict.collect.measuring.quiet import others_since
 from numapredict.collect.placing.adapt_table import AdaptResult, read_result, result_path, write_table
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.claims import claims_file
@@ -90,14 +92,14 @@ def run_adapting(request: Request) -> int:
                 files = PlacementFiles(adapt=str(table_file), claims=str(claims_file()))
                 environment = adapting_environment(environment, base, str(placement_library()), files)
         cpus = tuple(sorted(os.sched_getaffinity(0)))
-        begun = snapshot(cpus)
+        watched = cpus if columns is not None else ()  # without mappings nothing is tried, and nothing claimed
+        begun = snapshot(watched)
         with signals_held() as blocked:
             try:
                 code = run_child(command_of(program), environment, cpus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
-            ended = snapshot(cpus)
-            time_s, busy = ended.at_s - begun.at_s, disturbance(begun, ended, len(cpus)).busy
+            time_s, busy = time.perf_counter() - begun.at_s, others_since(begun, watched)
             result = AdaptResult(given_up=obstacle) if columns is None else _read(result_path(table_file))
             found = _adapted(request, topology, columns, None if busy else kept, result)
             exit_code, signal = exit_and_signal(code)

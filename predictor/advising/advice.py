@@ -246,10 +246,11 @@ def _explanation(
     if model is not None:  # its second probe is what the rules were tested on
         probes = {probe.mapping for probe in model.probes}
         readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
-    tried = {run.mapping for run in found.records()} | speedups.keys()
-    explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default, tried)
     if len(machine.topology.nodes) == 1:
         explanation = Explanation(pages="unknown", binds="unknown", findings=(ONE_NODE,))
+    else:
+        tried = {made.measurement.mapping for made in found.made} | speedups.keys()
+        explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default, tried)
     if not isinstance(mapping, Mapping) or mapping not in speedups:
         return explanation
     expected = dict(zip(found.prior.mappings, found.expected_speedups(), strict=True))

@@ -91,7 +91,7 @@ def title_of(found: Advice) -> str:
     return "best mapping" if found.method == "search" else "cluster's mapping"
 
 
-def probe_in_words(found: Advice) -> str:
+def faster_in_words(found: Advice) -> str:
     """Return which run was faster than the mapping of the cluster; empty for none."""
     advised = next((run.speedup for run in found.runs if run.mapping == found.mapping), None) or 1.0
     fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
@@ -107,7 +107,7 @@ def _gain_lines(found: Advice) -> list[str]:
     lines += under(title, f"{gain_in_words(found)}, over {baseline_in_words(found)}")
     if computed := computed_in_words(found):
         lines.append(_wrapped(f"({computed})"))
-    if faster := probe_in_words(found):
+    if faster := faster_in_words(found):
         lines.append(_wrapped(f"({faster})"))
     if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
         lines.append(_wrapped(f"({confirmed_in_words(found.confirmation)})"))

@@ -7,10 +7,10 @@ from numapredict.predictor.advising.advice_text import (
     baseline_in_words,
     computed_in_words,
     confirmed_in_words,
+    faster_in_words,
     further_in_brief,
     gain_in_words,
     kept_in_words,
-    probe_in_words,
     title_of,
     to_apply,
     under,
@@ -43,7 +43,7 @@ def advice_rows(found: Advice) -> Rows:
             text += f" ({confirmed_in_words(found.confirmation)})"
         if computed := computed_in_words(found):
             text += f"; {computed}"
-        if faster := probe_in_words(found):
+        if faster := faster_in_words(found):
             text += f"; {faster}"
         title = "modelled gain" if found.modelled else "measured gain"
         rows = [(title_of(found), _mapping(found.mapping)), (title, text)]

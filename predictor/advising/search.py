@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.quiet import SHORT_S
-from numapredict.collect.measuring.repetitions import others_noted
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.placing.teams import teams_of
 from numapredict.collect.space import canonical, placement_if_any
@@ -23,6 +22,7 @@ from numapredict.predictor.advising.search_run import Made, outcome_in_words
 from numapredict.predictor.advising.search_state import Search
 from numapredict.predictor.advising.thesis_method import next_by_cluster
 from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.options import Clock
 from numapredict.predictor.searching.next_run import NextRun
 from numapredict.predictor.searching.prior import Prior
 
@@ -84,10 +84,10 @@ def _searched(
         if measurement is None:
             trials.leave()
             continue
-        if runner.kept is not None and not found.disturbed() and not others_noted(measurement):
-            runner.kept.add(measurement, limit.whole_s)
         bound = found.bound(measurement, limit.whole_s)
         found.add(Made(measurement, column, bound, limit.whole_s))
+        if runner.kept is not None and not found.disturbed():
+            runner.kept.add(measurement, limit.whole_s)
         trials.end(outcome_in_words(found.records()[-1]), found.best())
         if computes and measurement.status == "ok":
             _compute(found, runner, trials)
@@ -166,11 +166,13 @@ def _begun(
     """Return the search after the runs that are kept, of the ``wanted`` mappings alone if any, or the baseline's."""
     kept = () if runner.kept is None else runner.kept.runs
     busy = runner.look()
-    first = kept[0].measurement if kept else _first(runner, busy, trials)
+    first = kept[0].measurement if kept else _first(runner, trials)
     column = resembled(first, prior, topology)
-    found = Search(prior, prior.over(column), [], "regions" if first.region_time_s else "process")
-    found.short_s = runner.short_s
+    clock: Clock = "regions" if first.region_time_s else "process"
+    found = Search(prior, prior.over(column), [], clock, busy=busy, short_s=runner.short_s)
     found.add(Made(first, column))
+    if runner.kept is not None and not kept and not found.disturbed():  # what others changed is worth nothing tomorrow
+        runner.kept.add(first)
     found.closed |= {n for n, mapping in enumerate(prior.mappings) if not options.limits.allow(mapping)}
     columns = {mapping: n for n, mapping in enumerate(prior.mappings) if n not in found.closed}
     for run in kept[1:]:
@@ -178,7 +180,7 @@ def _begun(
         if at is not None and (wanted is None or run.measurement.mapping in wanted):
             limit_s = math.inf if run.limit_s is None else run.limit_s
             found.add(Made(run.measurement, at, found.bound(run.measurement, limit_s), limit_s))
-    found.kept, found.busy = len(found.made) if kept else 0, busy
+    found.kept = len(found.made) if kept else 0
     for record in found.records():
         trials.end(outcome_in_words(record), found.best(), _what(runner, record.mapping), " (kept)" if kept else "")
     return found
@@ -189,7 +191,7 @@ def _what(runner: Runner, mapping: AnyMapping) -> str:
     return str(mapping) if mapping != runner.baseline or isinstance(mapping, Mapping) else "as it is now"
 
 
-def _first(runner: Runner, busy: str, trials: Trials) -> Measurement:
+def _first(runner: Runner, trials: Trials) -> Measurement:
     how = f"under {runner.baseline}" if isinstance(runner.baseline, Mapping) else "as it is now"
     trials.begin(_what(runner, runner.baseline), f"{runner.program} {how}")
     first = runner.run_baseline()
@@ -199,9 +201,6 @@ def _first(runner: Runner, busy: str, trials: Trials) -> Measurement:
             if "; " in first.message  # it says what to do
             else f"{runner.program} failed when it ran {how}: {first.message or first.status}; make it run first"
         )
-    disturbed = others_noted(first) or (first.time_s < runner.short_s and busy)
-    if runner.kept is not None and not disturbed:  # what others changed is worth nothing tomorrow
-        runner.kept.add(first)
     return first
 
 

@@ -130,7 +130,7 @@ class Search:
 
         None for any other; ``limit_s`` is when it was to be ended.
         """
-        if not is_ended(measurement, limit_s):
+        if not _is_ended(measurement, limit_s):
             return None
         if self.clock == "process":
             return self.gains()[self.best()]
@@ -178,11 +178,8 @@ class Search:
         """Return the columns that are closed, or have another number of threads than the program sets itself."""
         own = self.own.threads if self.own is not None else 0
         threads = [mapping.threads for mapping in self.prior.mappings]
-        return (
-            self.closed
-            | self.refused
-            | ({n for n, count in enumerate(threads) if count != own} if own in threads else set())
-        )
+        others = {n for n, count in enumerate(threads) if count != own} if own in threads else set()
+        return self.closed | self.refused | others
 
     def expected(self, column: int) -> ExpectedRun:
         """Return what a run of one of the prior's columns should give over the best so far."""
@@ -232,7 +229,7 @@ class Search:
 
     def _record(self, made: Made, measured: Measurement | None, whole_gain: float, gain: float) -> SearchRun:
         mapping = made.measurement.mapping
-        if is_ended(made.measurement, made.limit_s):
+        if _is_ended(made.measurement, made.limit_s):
             return SearchRun(mapping=mapping, outcome="ended", time_s=made.limit_s)
         if measured is None or math.isnan(gain):
             status = made.measurement.status
@@ -262,6 +259,5 @@ class Search:
         return time_by(self.clock, measurement) or 0.0
 
 
-def is_ended(measurement: Measurement, limit_s: float) -> bool:
-    """Return whether a run was ended for having taken as long as the best."""
+def _is_ended(measurement: Measurement, limit_s: float) -> bool:
     return measurement.status == "timeout" and math.isfinite(limit_s)

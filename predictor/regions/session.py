@@ -18,8 +18,8 @@ from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.host import describes_this_computer, host_topology
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.measuring.disturbance import disturbance, snapshot
-from numapredict.collect.measuring.quiet import others_at_work, short_s
+from numapredict.collect.measuring.disturbance import snapshot
+from numapredict.collect.measuring.quiet import others_at_work, others_since, short_s
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
@@ -93,8 +93,7 @@ def run_replayed(request: Request) -> int:
                 code = run_child(command_of(program), environment, placement.pus, blocked)
             except (OSError, ValueError) as error:
                 raise cannot_start(program.command[0], error) from error
-            after = snapshot(placement.pus)
-            wall_s, busy = after.at_s - before.at_s, disturbance(before, after, len(placement.pus)).busy
+            wall_s, busy = time.perf_counter() - before.at_s, others_since(before, placement.pus)
         found = region_times_of_processes(report)
         exit_code, signal = exit_and_signal(code)
         regions = region_answers(found, watcher.found)

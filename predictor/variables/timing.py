@@ -8,8 +8,8 @@ import msgspec
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.measuring.disturbance import disturbance, snapshot
-from numapredict.collect.measuring.quiet import busy_in_words, others_at_work
+from numapredict.collect.measuring.disturbance import snapshot
+from numapredict.collect.measuring.quiet import busy_in_words, others_at_work, others_since
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.page_plan import PagePlan, joined
@@ -157,7 +157,7 @@ def _measured_quietly(
         return (), busy  # three rounds would tell nothing
     before = snapshot(placement.pus)
     costs = measured_costs(program, placement, plans, exit_code)
-    return costs, disturbance(before, snapshot(placement.pus), len(placement.pus)).busy
+    return costs, others_since(before, placement.pus)
 
 
 def by_time(variable: Variable, cost: TimeCost | None) -> Variable:

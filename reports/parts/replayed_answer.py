@@ -88,7 +88,7 @@ def replayed_data(answer: ReplayedRegions) -> ReplayedData:
         bound=answer.speedup,
         worth=answer.is_worth_it,
         replayed_share=answer.replayed_share,
-        busy=busy_in_words(answer.disturbed) if answer.disturbed else "",
+        busy=busy_in_words(answer.disturbed),
         baseline=answer.baseline,
         notes=((doubt,) if unlike else ()) + tuple(class_lines(answer)) + answer.notes,
         plan=answer.plan,

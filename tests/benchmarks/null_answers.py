@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
+from tests.benchmarks.programs import EXAMPLES, compiled, numapredict
 from tests.benchmarks.table import table
-from tests.warm_start import COLD
 
 NODES = "node:2 core:1 pu:1"
 HEAD = ["computer", "answers", "claims", "largest", "told to be busy"]
@@ -42,7 +42,7 @@ def answers(number: int, folder: Path, *words: str) -> Iterator[dict[str, Any]]:
     environment = os.environ | {"HWLOC_SYNTHETIC": NODES, "NUMAPREDICT_CACHE": str(folder / "cache")}
     for _ in range(number):
         done = subprocess.run(
-            [*COLD, "-q", "predict", "--json", "--fresh", *words],
+            [*numapredict(), "-q", "predict", "--json", "--fresh", *words],
             env=environment,
             cwd=folder,
             capture_output=True,
@@ -81,11 +81,9 @@ def agreement(found: list[dict[str, Any]]) -> tuple[float, float, float]:
 @click.option("--intervals/--no-intervals", default=True, show_default=True, help="Compare intervals, too.")
 def main(number: int, loops: tuple[int, ...], intervals: bool) -> None:
     """Print how many answers claim a gain where there is none, and how good intervals are."""
-    source = Path(__file__).parents[2] / "examples" / "heat.c"
     with tempfile.TemporaryDirectory(prefix="numapredict-") as name:
         folder = Path(name)
-        heat = folder / "heat"
-        subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", heat, "-lm"], check=True)
+        heat = compiled(EXAMPLES / "heat.c", folder)
         rows = []
         for beside in loops:
             with ExitStack() as stack:
