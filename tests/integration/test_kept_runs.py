@@ -88,9 +88,13 @@ def test_the_winner_is_confirmed_by_new_runs_each_time(foreign: Path, tmp_path: 
     app = App(tmp_path, f"export {QUICK}\n{PLACED} && exec {foreign} exit 0\n{foreign} late 0")
     first, _ = asked("--runs", "2", app.path)
     assert not first["keep"], first
-    assert sorted(app.ran()) == ["own"] * 4 + ["placed"] * 4
+    rounds = len(first["confirmation"]["baseline_s"])  # 3, or 5 where a few of so short runs leave doubt
+    assert rounds >= 3
+    assert sorted(app.ran()) == ["own"] * (1 + rounds) + ["placed"] * (1 + rounds)
     second, _ = asked("--runs", "2", app.path)
-    assert sorted(app.ran()) == ["own"] * 3 + ["placed"] * 3
+    rounds = len(second["confirmation"]["baseline_s"])
+    assert rounds >= 3
+    assert sorted(app.ran()) == ["own"] * rounds + ["placed"] * rounds
     assert second["runs"] == first["runs"]
     assert second["confirmation"]["baseline_s"] != first["confirmation"]["baseline_s"]
 
