@@ -32,7 +32,7 @@ def mapping_on(topology: Topology, text: str, threads: int | None = None) -> Map
         return parse_label(text)
     binding, number, pages = match.groups()
     each = topology.threads_per_core if binding == "compact" else 1
-    rooms = [len(pus_of(node, each)) for node in topology.cpu_nodes]
+    rooms = [len(pus_of(node.cores, each)) for node in topology.cpu_nodes]
     wanted = int(number) if number else threads or sum(rooms)
     if wanted > sum(rooms):
         unit = "PU" if each > 1 else "core"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
+from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import InvalidMappingError
 
 ThreadPolicy = Literal["contiguous", "scatter"]
@@ -14,15 +15,16 @@ THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
 
 # At most five digits: no machine has more cores, and a longer number is a mistake to report at once.
 _LABEL = re.compile(
-    r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?(?:-smt([2-9]|[1-9][0-9]))?"
+    r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?"
+    r"(?:-([1-9][0-9]{0,4})l3)?(?:-smt([2-9]|[1-9][0-9]))?"
 )
-_EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES][-smt2], such as 16x2-contiguous-locality"
+_EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES][-4l3][-smt2], such as 16x2-contiguous-locality"
 
 _THREAD_POLICY: dict[str, ThreadPolicy] = {policy: policy for policy in THREAD_POLICIES}
 _PAGE_POLICY: dict[str, PagePolicy] = {policy: policy for policy in PAGE_POLICIES}
 
-CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
-"""A mapping's six choices, in the order in which labels, tables and constructors have them."""
+CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core", "thread_l3s")
+"""A mapping's seven choices, in the order in which labels, tables and constructors have them."""
 
 _set = object.__setattr__
 
@@ -61,10 +63,12 @@ class AnyMapping:
 
 
 class Mapping(AnyMapping):
-    """Six choices that place a program: five of the thesis (sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP), and SMT.
+    """Seven choices that place a program: the thesis's (sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP), SMT and L3s.
 
-    The threads run on the first ``thread_nodes`` nodes that have cores, ``threads_per_core`` on each core used. Any
-    combination can be written; ``problem_of`` and ``placement.resolve`` check whether it is possible.
+    The threads run on the first ``thread_nodes`` nodes that have cores, ``threads_per_core`` on each core used. Those
+    of a node fill its cores in their order, and so the fewest L3 caches; or they are spread over ``thread_l3s`` of
+    them, of all nodes together. Any combination can be written; ``problem_of`` and ``placement.resolve`` check whether
+    it is possible.
     """
 
     __slots__ = CHOICES
@@ -74,8 +78,9 @@ class Mapping(AnyMapping):
     page_nodes: int
     page_policy: PagePolicy
     threads_per_core: int
+    thread_l3s: int
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - its seven choices
         self,
         threads: int,
         thread_nodes: int,
@@ -83,6 +88,7 @@ class Mapping(AnyMapping):
         page_nodes: int,
         page_policy: PagePolicy,
         threads_per_core: int = 1,
+        thread_l3s: int = 0,
     ) -> None:
         _set(self, "threads", threads)
         _set(self, "thread_nodes", thread_nodes)
@@ -90,7 +96,9 @@ class Mapping(AnyMapping):
         _set(self, "page_nodes", page_nodes)
         _set(self, "page_policy", page_policy)
         _set(self, "threads_per_core", threads_per_core)
-        shared = f"-smt{threads_per_core}" if threads_per_core != 1 else ""
+        _set(self, "thread_l3s", thread_l3s)
+        shared = f"-{thread_l3s}l3" if thread_l3s else ""
+        shared += f"-smt{threads_per_core}" if threads_per_core != 1 else ""
         _set(self, "label", f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}{shared}")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -102,14 +110,14 @@ class Mapping(AnyMapping):
         return self.page_policy if self.page_nodes == self.thread_nodes else f"{self.page_policy}@{self.page_nodes}"
 
     @property
-    def choices(self) -> tuple[int, int, ThreadPolicy, int, PagePolicy, int]:
-        """Return the six choices in the order of the constructor's parameters."""
+    def choices(self) -> tuple[int, int, ThreadPolicy, int, PagePolicy, int, int]:
+        """Return the seven choices in the order of the constructor's parameters."""
         return (
             *(self.threads, self.thread_nodes, self.thread_policy),
-            *(self.page_nodes, self.page_policy, self.threads_per_core),
+            *(self.page_nodes, self.page_policy, self.threads_per_core, self.thread_l3s),
         )
 
-    def replaced(
+    def replaced(  # noqa: PLR0913 - its seven choices
         self,
         *,
         threads: int = 0,
@@ -118,8 +126,9 @@ class Mapping(AnyMapping):
         page_nodes: int = 0,
         page_policy: PagePolicy | None = None,
         threads_per_core: int = 0,
+        thread_l3s: int | None = None,
     ) -> "Mapping":
-        """Return the mapping with some choices replaced; numbers are at least 1."""
+        """Return the mapping with some choices replaced; numbers are at least 1, but for ``thread_l3s``."""
         return Mapping(
             threads or self.threads,
             thread_nodes or self.thread_nodes,
@@ -127,6 +136,7 @@ class Mapping(AnyMapping):
             page_nodes or self.page_nodes,
             page_policy or self.page_policy,
             threads_per_core or self.threads_per_core,
+            self.thread_l3s if thread_l3s is None else thread_l3s,
         )
 
 
@@ -147,13 +157,13 @@ def applicable(mapping: AnyMapping) -> Mapping:
 def order_of(mapping: AnyMapping) -> tuple[object, ...]:
     """Return the sort key of a mapping: ours first, by their choices, then others by label.
 
-    Threads a core come after the thread nodes: mappings of the same size, and of these those on as many cores, are
-    neighbours.
+    Threads a core and L3 caches come after the thread nodes: mappings of the same size, and of these those on as many
+    cores and caches, are neighbours.
     """
     if not isinstance(mapping, Mapping):
         return 1, mapping.label
-    threads, thread_nodes, *others, threads_per_core = mapping.choices
-    return 0, threads, thread_nodes, threads_per_core, *others
+    threads, thread_nodes, *others, threads_per_core, thread_l3s = mapping.choices
+    return 0, threads, thread_nodes, threads_per_core, thread_l3s, *others
 
 
 def to_label(mapping: object) -> str:
@@ -177,7 +187,7 @@ def parse_label(text: str) -> Mapping:
     match = _LABEL.fullmatch(text)
     if match is None:
         raise InvalidMappingError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
-    threads, thread_nodes, thread_name, page_name, page_nodes, threads_per_core = match.groups()
+    threads, thread_nodes, thread_name, page_name, page_nodes, thread_l3s, threads_per_core = match.groups()
     thread_policy, page_policy = _THREAD_POLICY.get(thread_name), _PAGE_POLICY.get(page_name)
     if thread_policy is None:
         raise InvalidMappingError(f"{text!r}: thread policy {thread_name!r} is not one of {', '.join(THREAD_POLICIES)}")
@@ -190,6 +200,7 @@ def parse_label(text: str) -> Mapping:
         page_nodes=int(page_nodes or thread_nodes),
         page_policy=page_policy,
         threads_per_core=int(threads_per_core or 1),
+        thread_l3s=int(thread_l3s or 0),
     )
     problem = problem_of(mapping)
     if problem:
@@ -203,6 +214,9 @@ def problem_of(mapping: Mapping) -> str:
         return "threads, thread nodes, page nodes and threads a core must be at least 1"
     if mapping.threads < mapping.thread_nodes:
         return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
+    if mapping.thread_l3s and not mapping.thread_nodes <= mapping.thread_l3s <= mapping.threads:
+        span = f"{counted(mapping.thread_nodes, 'node')} and {counted(mapping.threads, 'thread')}"
+        return f"{span} take {mapping.thread_nodes} to {counted(mapping.threads, 'L3 cache')}, not {mapping.thread_l3s}"
     needed = FACTS[mapping.page_policy].page_nodes
     if needed == "one node" and mapping.page_nodes != 1:
         return f"{mapping.page_policy} puts all pages on one node; end the label with @1"

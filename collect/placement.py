@@ -1,5 +1,6 @@
 """Placement: what a mapping means on a topology: where each thread runs, and on which nodes pages go."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -7,10 +8,11 @@ from typing import TypeVar
 
 import msgspec
 
+from numapredict.collect.domain import domains_of
 from numapredict.collect.mapping import Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
-from numapredict.collect.topology import Node, Topology
+from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError
 
 T = TypeVar("T")
@@ -76,7 +78,12 @@ def resolve(mapping: Mapping, topology: Topology) -> Placement:
     if problem:
         raise InvalidMappingError(f"mapping {mapping.label}: {problem}")
     slots = _thread_slots(
-        topology, mapping.threads, mapping.thread_nodes, mapping.thread_policy, mapping.threads_per_core
+        topology,
+        mapping.threads,
+        mapping.thread_nodes,
+        mapping.thread_policy,
+        mapping.threads_per_core,
+        mapping.thread_l3s,
     )
     if not slots:
         raise _no_slots(mapping, topology)
@@ -90,18 +97,56 @@ def resolve(mapping: Mapping, topology: Topology) -> Placement:
 # Spaces ask for the same teams under every page policy, and for the same nodes for every team.
 @lru_cache(maxsize=256)
 def _thread_slots(
-    topology: Topology, threads: int, thread_nodes: int, thread_policy: ThreadPolicy, threads_per_core: int
+    topology: Topology,
+    threads: int,
+    thread_nodes: int,
+    thread_policy: ThreadPolicy,
+    threads_per_core: int,
+    thread_l3s: int = 0,
 ) -> tuple[ThreadSlot, ...]:
     """Return where every thread runs, in the order of thread numbers; nothing if they do not fit.
 
     The threads are dealt to the thread nodes round robin, skipping full nodes: in this order under `scatter`; under
     `contiguous` each node gets as many, but consecutive threads. With K threads a core the i-th thread of a node takes
-    PU i % K of its core i // K.
+    PU i % K of its core i // K. Over L3 caches a node's threads are dealt as all are over nodes.
     """
     nodes, pus = topology.cpu_nodes[:thread_nodes], _node_pus(topology, threads_per_core)[:thread_nodes]
     if len(pus) < thread_nodes or sum(map(len, pus)) < threads:
         return ()
+    if thread_l3s:
+        pus = _spread_over_l3s(topology, threads, pus, thread_policy, threads_per_core, thread_l3s)
+        if sum(map(len, pus)) < threads:
+            return ()
     return tuple(ThreadSlot(nodes[owner].index, pu) for owner, pu in dealt(threads, pus, thread_policy))
+
+
+def _spread_over_l3s(
+    topology: Topology,
+    threads: int,
+    node_pus: tuple[tuple[int, ...], ...],
+    thread_policy: ThreadPolicy,
+    threads_per_core: int,
+    thread_l3s: int,
+) -> tuple[tuple[int, ...], ...]:
+    """Return each node's PUs in the order of its threads, which are dealt over its L3 caches; none if they do not fit.
+
+    ``node_pus`` has all that threads could take. The L3 caches are dealt to the nodes round robin, as threads are.
+    """
+    l3s = [
+        [pus_of(cores, threads_per_core) for cores in domains_of(topology, node.index)]
+        for node in topology.cpu_nodes[: len(node_pus)]
+    ]
+    if sum(map(len, l3s)) < thread_l3s:
+        return ()
+    caches = Counter(_deal(thread_l3s, [len(rows) for rows in l3s]))
+    rooms = [sum(map(len, rows[: caches[number]])) for number, rows in enumerate(l3s)]
+    if sum(rooms) < threads:
+        return ()
+    counts = Counter(_deal(threads, rooms))
+    return tuple(
+        tuple(pu for _, pu in dealt(counts[number], rows[: caches[number]], thread_policy))
+        for number, rows in enumerate(l3s)
+    )
 
 
 def dealt(threads: int, rows: Sequence[Sequence[T]], thread_policy: ThreadPolicy) -> Iterator[tuple[int, T]]:
@@ -123,6 +168,13 @@ def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
             f"{counted(topology.threads_per_core, 'usable PU')} per core"
         )
     unit, room = "core" if each == 1 else "PU", sum(map(len, _node_pus(topology, each)[: len(nodes)]))
+    if mapping.thread_l3s and mapping.threads <= room:
+        l3s = sum(len(domains_of(topology, node.index)) for node in nodes)
+        return InvalidMappingError(
+            f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
+            f"{counted(mapping.thread_l3s, 'L3 cache')}; {topology.name} has {counted(room, unit)} on "
+            f"{counted(l3s, 'L3 cache')} of {'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
+        )
     return InvalidMappingError(
         f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
         f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "
@@ -135,7 +187,7 @@ def _node_pus(topology: Topology, threads_per_core: int) -> tuple[tuple[int, ...
     """Return ``pus_of`` each node with cores; nothing where no core has so many PUs."""
     if threads_per_core > topology.threads_per_core:
         return ()
-    return tuple(pus_of(node, threads_per_core) for node in topology.cpu_nodes)
+    return tuple(pus_of(node.cores, threads_per_core) for node in topology.cpu_nodes)
 
 
 @lru_cache(maxsize=256)
@@ -180,17 +232,12 @@ def _no_page_nodes(mapping: Mapping, topology: Topology) -> InvalidMappingError:
     )
 
 
-def pus_of(node: Node, threads_per_core: int) -> tuple[int, ...]:
-    """Return the PUs (OS indices) for a node's threads, in their order, with so many threads on each core.
+def pus_of(cores: Sequence[Core], threads_per_core: int) -> tuple[int, ...]:
+    """Return the PUs (OS indices) for threads on these cores, in their order, with so many on each that has as many.
 
-    They end at the first core with fewer PUs, whose PUs are the last: all cores before it have as many as asked for.
+    A core with fewer PUs, such as a hybrid processor's slower ones, has a thread on each of them.
     """
-    pus: list[int] = []
-    for core in node.cores:
-        pus += core.pus[:threads_per_core]
-        if len(core.pus) < threads_per_core:
-            break
-    return tuple(pus)
+    return tuple(pu for core in cores for pu in core.pus[:threads_per_core])
 
 
 def _deal(threads: int, rooms: list[int]) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from numapredict.collect.domain import domains_used
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import Placement, ThreadSlot, dealt, pus_of, resolve
 from numapredict.collect.terminal.printable import counted
@@ -52,8 +53,12 @@ def shared(placement: Placement, ranks: RanksPer, packages: Sequence[frozenset[i
     """
     mapping, topology = placement.mapping, placement.topology
     label = f"{mapping.label}{ranks}"
+    if mapping.thread_l3s:
+        raise InvalidMappingError(
+            f"mapping {label}: {ranks} says how ranks share caches; leave out -{mapping.thread_l3s}l3"
+        )
     nodes = topology.cpu_nodes[: mapping.thread_nodes]
-    places = [ThreadSlot(node.index, pu) for node in nodes for pu in pus_of(node, mapping.threads_per_core)]
+    places = [ThreadSlot(node.index, pu) for node in nodes for pu in pus_of(node.cores, mapping.threads_per_core)]
     groups = _parts(topology, places, ranks.part, packages)
     if groups is None:
         raise InvalidMappingError(
@@ -99,7 +104,8 @@ def os_page_nodes_of(placement: Placement, rank: int, ranks: int) -> tuple[int, 
 def share_of(placement: Placement, rank: int, ranks: int) -> Placement:
     """Return the placement of one rank as one of its own, on the part of the topology that is the rank's."""
     mapping, slots = placement.mapping, slots_of(placement, rank, ranks)
-    own = restrict(placement.topology, [slot.pu for slot in slots], frozenset(os_page_nodes_of(placement, rank, ranks)))
+    pus = tuple(slot.pu for slot in slots)
+    own = restrict(placement.topology, pus, frozenset(os_page_nodes_of(placement, rank, ranks)))
     nodes = len({slot.node for slot in slots})
     at_home = set(placement.page_nodes) == set(placement.homes)
     threads_per_core = min(mapping.threads_per_core, own.threads_per_core)
@@ -110,6 +116,7 @@ def share_of(placement: Placement, rank: int, ranks: int) -> Placement:
         nodes if at_home else mapping.page_nodes,
         mapping.page_policy,
         threads_per_core,
+        domains_used(own, pus) if mapping.thread_l3s else 0,
     )
     return replace(resolve(share, own), ranks=1)
 

@@ -1,12 +1,12 @@
 """Spaces: which mappings fit a topology, which of them mean the same, and the named subsets of the literature."""
 
 import itertools
-from collections import Counter
 
+from numapredict.collect.domain import domains_of, domains_used
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.collect.placement import Placement, page_node_set, resolve
-from numapredict.collect.topology import Topology
+from numapredict.collect.placement import Placement, page_node_set, pus_of, resolve
+from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 
 SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
@@ -16,7 +16,8 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
     """Return the representative of all mappings that place threads and pages alike on this topology.
 
     Contiguous represents scatter where they are equal, bind everything on one node, and the fewest page nodes and
-    threads a core any choice with the same effect. Raises InvalidMappingError for a mapping that does not fit.
+    threads a core any choice with the same effect; L3 caches are counted only where cores in their order would use
+    fewer. Raises InvalidMappingError for a mapping that does not fit.
     """
     return canonical_form(resolve(mapping, topology))
 
@@ -24,13 +25,18 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
 def canonical_form(placement: Placement) -> Mapping:
     """Return the canonical mapping of this placement: see ``canonical``."""
     mapping, topology = placement.mapping, placement.topology
-    if mapping.threads_per_core > 1:
-        most = max(Counter(slot.node for slot in placement.slots).values())
-        mapping = mapping.replaced(threads_per_core=min(mapping.threads_per_core, most))
+
+    def simpler(other: Mapping) -> Mapping:
+        alike = placement_if_any(other, topology)
+        return other if alike is not None and alike.slots == placement.slots else mapping
+
+    if mapping.thread_l3s:
+        mapping = simpler(mapping.replaced(thread_l3s=domains_used(topology, placement.pus)))
+        mapping = simpler(mapping.replaced(thread_l3s=0))
+    for each in range(mapping.threads_per_core - 1, 0, -1):
+        mapping = simpler(mapping.replaced(threads_per_core=each))
     if mapping.thread_policy != "contiguous":
-        in_order = mapping.replaced(thread_policy="contiguous")
-        if resolve(in_order, topology).slots == placement.slots:
-            mapping = in_order
+        mapping = simpler(mapping.replaced(thread_policy="contiguous"))
     pages = _canonical_pages(placement, mapping.page_policy, mapping.page_nodes)
     return mapping if pages is None else mapping.replaced(page_policy=pages[0], page_nodes=pages[1])
 
@@ -57,18 +63,20 @@ def default_mapping(topology: Topology) -> Mapping:
     return canonical(Mapping(topology.core_count, nodes, "contiguous", nodes, "first-touch"), topology)
 
 
-def full_space(topology: Topology, *, smt: bool = True) -> tuple[Mapping, ...]:
+def full_space(topology: Topology, *, smt: bool = True, l3s: bool = True) -> tuple[Mapping, ...]:
     """Return every mapping of the coupled space once, in canonical form and a fixed order.
 
-    Thread counts are the powers of two, what fills the first nodes, and all cores; nodes are the powers of two and
-    all. Any number of threads that fits a number of nodes meets every thread and page policy (ICS'19 table 1).
-    With ``smt`` follow the mappings with several threads on each core, where the machine has such cores.
+    Thread counts are the powers of two, what fills the first nodes, or the first L3 caches or fastest cores of one, and
+    all cores; nodes are the powers of two and all. Any number of threads that fits a number of nodes meets every thread
+    and page policy (ICS'19 table 1), on the fewest L3 caches that hold it and on as many as it can use.
+    Without ``l3s`` there are none over more. With ``smt`` follow the mappings with several threads on each core, where
+    the machine has such cores.
     """
     powers = powers_of_two(topology.core_count)
-    counts = {1: tuple(sorted({*powers, *full_counts(topology)}))}
+    counts = {1: tuple(sorted({*powers, *full_counts(topology), *domain_counts(topology)}))}
     if smt:
         counts |= {each: smt_counts(topology, each) for each in smt_degrees(topology)}
-    return _space(topology, counts)
+    return _space(topology, counts, (False, True) if l3s else (False,))
 
 
 def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping, ...]:
@@ -101,24 +109,30 @@ def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping,
     return tuple(mapping for mapping in full_space(topology, smt=False) if mapping in wanted)
 
 
-def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tuple[Mapping, ...]:
+def _space(
+    topology: Topology, thread_counts: dict[int, tuple[int, ...]], spreads: tuple[bool, ...]
+) -> tuple[Mapping, ...]:
     """Return the canonical mappings of all combinations that fit, without duplicates, in order.
 
-    ``thread_counts`` are by threads a core.
+    ``thread_counts`` are by threads a core; ``spreads`` says whether threads are spread over L3 caches.
     """
     page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
     found: list[Mapping] = []
-    for threads_per_core, threads, thread_nodes, thread_policy in (
+    l3s = {nodes: _l3s_of(topology, nodes) for nodes in node_counts(topology)}
+    for threads_per_core, threads, thread_nodes, spread, thread_policy in (
         (per_core, *others)
         for per_core, counts in thread_counts.items()
-        for others in itertools.product(counts, node_counts(topology), THREAD_POLICIES)
+        for others in itertools.product(counts, node_counts(topology), spreads, THREAD_POLICIES)
     ):
-        team = Mapping(threads, thread_nodes, thread_policy, thread_nodes, "interleave", threads_per_core)
+        thread_l3s = min(l3s[thread_nodes], threads // threads_per_core) if spread else 0
+        if spread and thread_l3s <= thread_nodes:
+            continue
+        team = Mapping(threads, thread_nodes, thread_policy, thread_nodes, "interleave", threads_per_core, thread_l3s)
         fitting = placement_if_any(team, topology)
         if fitting is None:
             continue
         form = canonical_form(fitting)
-        if (form.thread_policy, form.threads_per_core) != (thread_policy, threads_per_core):
+        if form.choices[2:3] + form.choices[5:] != team.choices[2:3] + team.choices[5:]:
             continue
         numbers = {"one node": [1], "thread nodes": [thread_nodes], "any number": sorted({*page_counts, thread_nodes})}
         pages = dict.fromkeys(
@@ -126,9 +140,7 @@ def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tup
             for page_policy in PAGE_POLICIES
             for page_nodes in numbers[FACTS[page_policy].page_nodes]
         )
-        found += [
-            Mapping(threads, thread_nodes, thread_policy, each[1], each[0], threads_per_core) for each in pages if each
-        ]
+        found += [team.replaced(page_nodes=each[1], page_policy=each[0]) for each in pages if each]
     return tuple(found)
 
 
@@ -191,6 +203,34 @@ def full_counts(topology: Topology) -> tuple[int, ...]:
     return tuple(sorted({sum(cores[:count]) for count in node_counts(topology)}))
 
 
+def domain_counts(topology: Topology) -> tuple[int, ...]:
+    """Return the numbers of threads that fill the first 1, 2, 4 ... L3 caches of a node, or its fastest cores."""
+    first = topology.cpu_nodes[0]
+    sizes = list(map(len, domains_of(topology, first.index)))
+    filled = [sum(sizes[:count]) for count in powers_of_two(len(sizes))] if len(sizes) > 1 else []
+    if topology.core_kinds > 1:
+        filled.append(len(_fastest(topology)))
+    return tuple(sorted({*filled}))
+
+
+def _fastest(topology: Topology) -> tuple[Core, ...]:
+    """Return the cores of the first node that are of its fastest kind."""
+    cores = topology.cpu_nodes[0].cores
+    return tuple(core for core in cores if core.kind == cores[0].kind)
+
+
+def _l3s_of(topology: Topology, thread_nodes: int) -> int:
+    """Return the number of L3 caches of the first nodes."""
+    return sum(len(domains_of(topology, node.index)) for node in topology.cpu_nodes[:thread_nodes])
+
+
+def spread_of(mapping: Mapping, topology: Topology) -> float:
+    """Return how many times as many L3 caches a mapping uses as its threads need, 1 where it is not spread."""
+    if not mapping.thread_l3s:
+        return 1.0
+    return mapping.thread_l3s / domains_used(topology, resolve(mapping.replaced(thread_l3s=0), topology).pus)
+
+
 def smt_degrees(topology: Topology) -> tuple[int, ...]:
     """Return the numbers of threads a core to try besides one: two and all PUs of a core, where it has so many."""
     most = topology.threads_per_core
@@ -200,10 +240,14 @@ def smt_degrees(topology: Topology) -> tuple[int, ...]:
 def smt_counts(topology: Topology, threads_per_core: int) -> tuple[int, ...]:
     """Return the numbers of threads to try with several on each core: what fills the first nodes' cores or PUs.
 
-    The first compare with one thread a core at equal threads, the second use the whole nodes.
+    The first compare with one thread a core at equal threads, the second use the whole nodes, or the fastest cores.
     """
     full = full_counts(topology)
-    return tuple(sorted({*full, *(threads_per_core * count for count in full)}))
+    pus = [len(pus_of(node.cores, threads_per_core)) for node in topology.cpu_nodes]
+    filled = [sum(pus[:count]) for count in node_counts(topology)]
+    if topology.core_kinds > 1:
+        filled.append(len(pus_of(_fastest(topology), threads_per_core)))
+    return tuple(sorted({*full, *filled}))
 
 
 def powers_of_two(most: int) -> tuple[int, ...]:

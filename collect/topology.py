@@ -15,10 +15,14 @@ REMOTE_DISTANCE = 20.0  # what Linux assumes for another node where the firmware
 
 
 class Core(msgspec.Struct, frozen=True):
-    """One core; ``index`` is logical, ``pus`` are the OS indices of its hardware threads, in the order of their use."""
+    """One core; ``index`` is logical, ``pus`` are the OS indices of its hardware threads, in the order of their use.
+
+    ``kind`` is 0 for the fastest cores of the machine, 1 for the next slower kind, and so on (hwloc's cpukinds).
+    """
 
     index: int
     pus: tuple[int, ...]
+    kind: int = 0
 
 
 class Cache(msgspec.Struct, frozen=True):
@@ -31,7 +35,10 @@ class Cache(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """One NUMA node; ``index`` is logical. Either ``cores`` or ``memory_bytes`` may be empty, never both."""
+    """One NUMA node; ``index`` is logical. Its cores are in the order of their use: faster kinds come first.
+
+    Either ``cores`` or ``memory_bytes`` may be empty, never both.
+    """
 
     index: int
     os_index: int
@@ -78,15 +85,22 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
         return max(len(core.pus) for node in self.nodes for core in node.cores)
 
     @property
+    def core_kinds(self) -> int:
+        """Return the number of kinds of usable cores: 1 but on hybrid processors."""
+        return len({core.kind for node in self.nodes for core in node.cores})
+
+    @property
     def fingerprint(self) -> str:
         """Return a digest of the shape alone (cores, memory yes or no, caches, distances), the same under any name.
 
         The PUs of a core do not count: a model serves a machine with SMT switched on or off.
         """
+        kinds = [[core.kind for core in node.cores] for node in self.nodes] if self.core_kinds > 1 else []
         shape = (
             [(len(node.cores), node.memory_bytes > 0) for node in self.nodes],
             sorted((cache.level, cache.size_bytes, cache.line_bytes, cache.cores) for cache in self.caches),
             [[round(float(distance), 3) for distance in row] for row in self.distances],
+            *([kinds] if kinds else ()),
         )
         return hashlib.sha256(msgspec.json.encode(shape)).hexdigest()[:16]
 
@@ -114,14 +128,16 @@ def restrict(topology: Topology, pus: Collection[int], memory_nodes: Collection[
             usable = tuple(pu for pu in core.pus if pu in allowed)
             if usable:
                 core_index[core.index] = next(core_numbers)
-                cores.append(Core(core_index[core.index], usable))
+                cores.append(Core(core_index[core.index], usable, core.kind))
         memory_bytes = node.memory_bytes if node.os_index in memory_nodes else 0
         if cores or memory_bytes:
             nodes.append(Node(len(nodes), node.os_index, tuple(cores), memory_bytes))
     kept = {node.os_index for node in nodes}
     old = [node.index for node in topology.nodes if node.os_index in kept]
     shrunk = (
-        msgspec.structs.replace(cache, cores=tuple(core_index[core] for core in cache.cores if core in core_index))
+        msgspec.structs.replace(
+            cache, cores=tuple(sorted(core_index[core] for core in cache.cores if core in core_index))
+        )
         for cache in topology.caches
     )
     return Topology(

@@ -38,6 +38,7 @@ class Mapping(msgspec.Struct, frozen=True):  # noqa: D101 - a mapping as an obje
     page_nodes: int
     page_policy: PagePolicy
     threads_per_core: int = 1
+    thread_l3s: int = 0
 
     @property
     def label(self) -> str:

@@ -194,16 +194,18 @@ def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, bel
         axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)
     else:
         middles = [(start + stop) / 2 for _, start, stop in _sizes(data)]
-        texts = [f"{threads}x{nodes}{f' smt{each}' * (each > 1)}" for (threads, nodes, each), _, _ in _sizes(data)]
+        texts = [
+            f"{size}{f' {l3s}l3' * (l3s > 0)}{f' smt{each}' * (each > 1)}" for (size, each, l3s), _, _ in _sizes(data)
+        ]
         axes.set_xticks(middles, texts, rotation=90, fontsize=8)
         axes.set_xlabel("threads x thread nodes", fontsize=8)
     axes.tick_params(length=2, pad=2)
     axes.tick_params(axis="x", length=0 if below else 2, pad=2 + 72 * below)
 
 
-def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[int, int, int], int, int]]:
-    """Yield each threads x thread nodes and threads a core with its first column and the one after its last."""
-    return _runs([(m.threads, m.thread_nodes, m.threads_per_core) for m in data.mappings])
+def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[str, int, int], int, int]]:
+    """Yield each threads x thread nodes, threads a core and L3s with its first column and the one after its last."""
+    return _runs([(f"{m.threads}x{m.thread_nodes}", m.threads_per_core, m.thread_l3s) for m in data.mappings])
 
 
 def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
@@ -243,9 +245,10 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
 
 
 def choices_of(data: ClustermapData) -> list[tuple[str, list[int | str]]]:
-    """Return the name of each bar and its value for every mapping; without SMT there is none for threads a core."""
-    names = CHOICES if any(m.threads_per_core > 1 for m in data.mappings) else CHOICES[:-1]
-    words = {"threads_per_core": "threads a core"}
+    """Return the name of each bar and its value for every mapping; SMT and L3 caches have one where they are used."""
+    smt, l3s = any(m.threads_per_core > 1 for m in data.mappings), any(m.thread_l3s for m in data.mappings)
+    names = (*CHOICES[:5], *CHOICES[5:6] * smt, *CHOICES[6:] * l3s)
+    words = {"threads_per_core": "threads a core", "thread_l3s": "thread L3s"}
     return [(words.get(name, name.replace("_", " ")), [getattr(m, name) for m in data.mappings]) for name in names]
 
 

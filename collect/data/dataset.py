@@ -11,6 +11,7 @@ History of the schema version:
 3. the table has ``sampled_share``, where there were no counters.
 4. the table has ``threads_per_core``; mappings of an older one have 1. It has no totals over the nodes any more, and
    no bandwidths where they follow from accesses and times. There may be ``counterparts`` of opaque mappings.
+5. the table has ``thread_l3s``; mappings of an older one have 0. Cores of a topology may have a ``kind``.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 DESCRIPTION_FILE = "dataset.json"
 TABLE_FILE = "measurements.parquet"
 MOST_BYTES = 256 * MIB
@@ -99,7 +100,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         """Return the measurements as a tidy pandas frame: one row a repetition, in the dataset's order.
 
         Columns: ``machine``, ``program``, ``mapping`` (its label), ``threads``, ``thread_nodes``, ``thread_policy``,
-        ``page_nodes``, ``page_policy``, ``threads_per_core`` (missing for opaque mappings), ``status``,
+        ``page_nodes``, ``page_policy``, ``threads_per_core``, ``thread_l3s`` (missing for opaque mappings), ``status``,
         ``message``, ``repetition`` (from 0), ``time_s`` and ``region_time_s`` (seconds, of the whole run and in its
         parallel regions), ``local_accesses`` and ``remote_accesses`` (cache lines, sums over the nodes),
         ``local_bandwidth_GBps`` and ``remote_bandwidth_GBps`` (1e9 bytes a second, sums over the nodes), ``modelled``,

@@ -48,6 +48,7 @@ SCHEMA = pa.schema(
         pa.field("page_nodes", pa.int32()),
         pa.field("page_policy", _WORD),
         pa.field("threads_per_core", pa.int32()),
+        pa.field("thread_l3s", pa.int32()),
         pa.field("status", _WORD, nullable=False),
         pa.field("message", _WORD, nullable=False),
         pa.field("repetition", pa.int32()),
@@ -65,8 +66,9 @@ _LEVEL = 19
 _LISTS = tuple(f"{name}.list.element" for name in (*_NODE_ACCESSES, *_NODE_BANDWIDTHS))
 _FLOATS = ("time_s", "region_time_s", *_LISTS)
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
-# These came with versions 2 to 4, and the bandwidths may follow from others.
-_MAY_LACK = ("readings", "sampled_share", "threads_per_core", *_NODE_BANDWIDTHS)
+# These came with versions 2 to 5, and the bandwidths may follow from others.
+_MAY_LACK = ("readings", "sampled_share", "threads_per_core", "thread_l3s", *_NODE_BANDWIDTHS)
+_BEFORE = {"threads_per_core": 1, "thread_l3s": 0}
 _READINGS = "readings"
 _READING = f"{_READINGS}.key_value.key"
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
@@ -307,18 +309,18 @@ def _repetitions(columns: dict[str, list[Any]], line_bytes: int | None) -> Itera
 
 
 def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
-    """Return the mapping of every label; raise ValueError where a label and the six columns disagree.
+    """Return the mapping of every label; raise ValueError where a label and the seven columns disagree.
 
-    The columns of an opaque mapping are empty, and so is that of one thread a core before version 4.
+    The columns of an opaque mapping are empty, and so are those of threads a core and L3 caches in older versions.
     """
     mappings: dict[str, AnyMapping] = {}
     for label, *values in set(zip(*(columns[name] for name in ("mapping", *CHOICES)), strict=True)):
         mapping = mappings[label] = mapping_named(label)
         if not isinstance(mapping, Mapping) and any(value is not None for value in values):
-            raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its six columns are filled")
+            raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its seven columns are filled")
         for name, value in zip(CHOICES, values, strict=True):
             expected = getattr(mapping, name, None)
-            if value != expected and not (name == "threads_per_core" and value is None and expected == 1):
+            if value != expected and not (value is None and expected == _BEFORE.get(name)):
                 raise ValueError(f"column {name} is {value!r} where mapping is {label!r}")
     return mappings
 

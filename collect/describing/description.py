@@ -226,7 +226,10 @@ def _synchronisation(measured: MeasuredComputer, about: About) -> Synchronisatio
         threads=tuple(team.threads for team in teams),
         nodes=tuple(team.nodes for team in teams),
         source=_source(about, samples, how),
-        **columns,
+        fork_join_us=columns["fork_join_us"],
+        barrier_us=columns["barrier_us"],
+        atomic_ns=columns["atomic_ns"],
+        lock_ns=columns["lock_ns"],
     )
 
 

@@ -46,13 +46,14 @@ class Costs:
 
     ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine; for INDEPENDENT, one without overlap.
     ``latency_ns`` [N, N].
-    ``controller_ns`` [N, 2]: a controller's time for one line read, or written back. ``link_ns`` [K, 2], ``route``
-    [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
+    ``controller_ns`` [N, 2]: a controller's time for one line read, or written back; ``die_ns`` [2]: a die's link's.
+    ``link_ns`` [K, 2], ``route`` [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
     """
 
     line_ns: Floats
     latency_ns: Floats
     controller_ns: Floats
+    die_ns: Floats
     link_ns: Floats
     route: Floats
     shared_hit_ns: float
@@ -98,7 +99,8 @@ def costs_of(machine: MachineDescription) -> Costs:
         [line / np.array(machine.controller_read_GBps), line / np.array(machine.controller_write_GBps)]
     )
     links = np.array([[line / link.read_GBps, line / link.write_GBps] for link in machine.links]).reshape(-1, 2)
-    for pair in (controller, links):
+    die = np.array([[line / machine.die.read_GBps, line / machine.die.write_GBps]] if machine.die else [[0.0, 0.0]])
+    for pair in (controller, links, die):
         pair[:, 1] = np.maximum(pair[:, 1] - pair[:, 0], 0)
     route = np.zeros((*latency.shape, len(machine.links)))
     for source, row in enumerate(machine.routes):
@@ -108,6 +110,7 @@ def costs_of(machine: MachineDescription) -> Costs:
         line_ns=stack,
         latency_ns=latency,
         controller_ns=controller,
+        die_ns=die[0],
         link_ns=links,
         route=route,
         shared_hit_ns=machine.shared_cache.latency_ns,
@@ -143,7 +146,7 @@ def solve(load: Demand, costs: Costs) -> Floats:
     link_busy = (read + moved).reshape(phases, -1) @ path * costs.link_ns[:, 0]
     link_busy = link_busy + written.reshape(phases, -1) @ path * costs.link_ns[:, 1]
     busiest = np.maximum(controller_busy.max(axis=1), link_busy.max(axis=1, initial=0.0))
-    busiest = np.maximum(busiest, load.exclusive_ns.sum(axis=1))
+    busiest = np.maximum(busiest, np.maximum(load.exclusive_ns.sum(axis=1), _of_dies(load, costs)))
     team = np.maximum(load.members.sum(axis=1), 1)
 
     some_dynamic = bool(load.dynamic.any())
@@ -183,6 +186,15 @@ def solve(load: Demand, costs: Costs) -> Floats:
         least, most = np.where(longer, middle, least), np.where(longer, most, middle)
     result: Floats = (least + most) / 2 * 1e-9
     return result
+
+
+def _of_dies(load: Demand, costs: Costs) -> Floats:
+    """Return how long each phase's busiest link of a die is in use, in ns, [M]: for its cores' lines from anywhere."""
+    read = (load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2) + load.transfers.sum(axis=2)).sum(axis=2)
+    written = load.memory[:, :, WRITTEN_BACK, :].sum(axis=2)
+    busy = (read * costs.die_ns[0] + written * costs.die_ns[1]) @ load.places.dies
+    busiest: Floats = busy.max(axis=1, initial=0.0)
+    return busiest
 
 
 def _of_shared_cores(busy: Floats, moving: Floats, places: ThreadPlaces) -> Floats:

@@ -38,6 +38,14 @@ class SharedCache(msgspec.Struct, frozen=True):
     inclusive: bool = True
 
 
+class Die(msgspec.Struct, frozen=True):
+    """A die with so many cores of a node, and what its link carries to and from memory and other dies."""
+
+    cores: int
+    read_GBps: float
+    write_GBps: float
+
+
 class NodeShape(msgspec.Struct, frozen=True):
     """One node's number of cores and amount of memory."""
 
@@ -72,8 +80,9 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
     a core needs without waits for memory, ``reorder_window`` how many instructions it starts past one that waits.
     ``turbo_GHz``: the frequency by active cores of a package, where it depends on them. ``smt_throughput``: what a core
-    executes with all its ``threads_per_core`` threads, over what it does with one. ``packages``: of each node.
-    ``team_costs``: empty where the description has none. ``sources`` gives the origin of every figure.
+    executes with all its ``threads_per_core`` threads, over what it does with one. ``packages``: of each node. ``die``:
+    None where no link of one is described. ``team_costs``, ``other_cache_ns``: empty and 0 where the description has
+    none. ``sources`` gives the origin of every figure.
     """
 
     name: str
@@ -99,7 +108,9 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     threads_per_core: int = 1
     smt_throughput: float = 1.0
     packages: tuple[int, ...] = ()
+    die: Die | None = None
     team_costs: tuple[TeamCost, ...] = ()
+    other_cache_ns: float = 0.0
 
     def with_siblings(self, count: int) -> "MachineDescription":
         """Return the machine as a thread sees it that shares its core: with its part of the private cache's ways."""
@@ -231,7 +242,9 @@ def _description(file: MachineFile) -> MachineDescription:
         threads_per_core=file.core.threads or 1,
         smt_throughput=file.core.smt_throughput or 1.0,
         packages=file.nodes.packages,
+        die=Die(file.die.cores, file.die.read_GBps, file.die.write_GBps) if file.die is not None else None,
         team_costs=_team_costs(file.synchronisation),
+        other_cache_ns=(file.synchronisation and file.synchronisation.other_cache_ns) or 0.0,
     )
 
 

@@ -44,6 +44,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "barrier_us": (1e-3, 1e6),
     "atomic_ns": (0.1, 1e7),
     "lock_ns": (0.1, 1e7),
+    "other_cache_ns": (0.1, 1e6),
 }
 """The bounds of each figure on any machine, in the figure's unit (of latencies ns or cycles).
 
@@ -104,6 +105,14 @@ class SharedCacheTable(CacheTable, frozen=True, kw_only=True):
     inclusive: bool | None = None
 
 
+class DieTable(Table, frozen=True, kw_only=True):
+    """A die with ``cores`` cores of a node, and the bandwidth of its link to the memory controllers and other dies."""
+
+    cores: Count
+    read_GBps: float
+    write_GBps: float
+
+
 class NodesTable(Table, frozen=True, kw_only=True):
     """One entry a node; ``packages`` has the package of each, where absent each node is one of its own."""
 
@@ -116,7 +125,9 @@ class SynchronisationTable(Table, frozen=True, kw_only=True):
     """What a team of threads pays for waiting, one entry a team of ``threads`` threads spread evenly over ``nodes``.
 
     ``fork_join_us``: an empty parallel region. ``barrier_us``: a barrier in one. ``atomic_ns``, ``lock_ns``: while all
-    threads of the team add to one counter, or enter one critical section, the time from one to the next.
+    threads of the team add to one counter, or enter one critical section, the time from one to the next. All of a team
+    on the fewest shared caches of its nodes; ``other_cache_ns`` is what a changed line takes longer to a core of the
+    same node under another one.
     """
 
     threads: tuple[Count, ...]
@@ -125,6 +136,7 @@ class SynchronisationTable(Table, frozen=True, kw_only=True):
     barrier_us: Row
     atomic_ns: Row
     lock_ns: Row
+    other_cache_ns: float | None = None
 
 
 class LatencyTable(Table, frozen=True, kw_only=True):
@@ -177,6 +189,7 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     nodes: NodesTable
     latency: LatencyTable
     thread_bandwidth: BandwidthTable
+    die: DieTable | None = None
     controllers: ControllersTable | None = None
     links: LinksTable | None = None
     node_bandwidth: BandwidthTable | None = None
@@ -314,7 +327,7 @@ def _team_problems(table: SynchronisationTable, count: int, most: int) -> Iterat
     if not teams:
         yield "synchronisation.threads: names no team; give at least one"
     for name in _figures(table):
-        if len(getattr(table, name)) != teams:
+        if name != "other_cache_ns" and len(getattr(table, name)) != teams:
             yield f"synchronisation.{name}: {len(getattr(table, name))} numbers for {teams} teams"
     known = list(zip(table.threads, table.nodes, strict=False))
     for threads, nodes in known:
@@ -346,6 +359,8 @@ def _core_problems(file: MachineFile) -> Iterator[str]:
         yield f"core.threads: {core.threads} hardware threads a core; at most {MOST_THREADS} are modelled"
     if shared.cores is not None and shared.cores > max(file.nodes.cores, default=0):
         yield f"shared_cache.cores: {shared.cores} cores share one, and no node has so many"
+    if file.die is not None and not 0 < file.die.cores <= max(file.nodes.cores, default=0):
+        yield f"die.cores: a die has {file.die.cores} cores, and no node so many, or none"
     if shared.cores == 0:
         yield "shared_cache.cores: a cache that no core shares; leave it out where all cores of a node share one"
 

@@ -289,7 +289,7 @@ class ModelledMachine:
         And what each thread pays for its chunks, of which each is an atomic addition, and for its locks, in ns, [M, T].
         """
         teams, team = np.unique(phased.members, axis=0, return_inverse=True)
-        waits = [self._synchronisation.waits(tuple(places.nodes[mask].tolist())) for mask in teams]
+        waits = [self._synchronisation.waits(tuple(places.nodes[mask].tolist()), places.spread(mask)) for mask in teams]
         figures = np.array([(w.fork_join_ns, w.barrier_ns, w.atomic_ns, w.lock_ns) for w in waits])[team.ravel()]
         fork_join, barrier, atomic, lock = figures.reshape(-1, 4).T
         exclusive_ns = phased.chunks * atomic[:, None] + phased.locks * lock[:, None]

@@ -37,13 +37,26 @@ class Synchronisation:
         self._cycle_ns = 1 / machine.frequency_GHz
         self._transfer_ns = _HITS_A_TRANSFER * machine.shared_cache.latency_ns
         self._latency_ns = np.array(machine.read_latency_ns)
+        self._other_cache_ns = machine.other_cache_ns
         self._found: dict[tuple[int, ...], Waits] = {}
 
-    def waits(self, nodes: tuple[int, ...]) -> Waits:
-        """Return the costs of a team whose threads are on these nodes, one entry a thread; a team of one has none."""
+    def waits(self, nodes: tuple[int, ...], spread: float = 0.0) -> Waits:
+        """Return the costs of a team whose threads are on these nodes, one entry a thread; a team of one has none.
+
+        ``spread``: the share of its pairs that are under different shared caches of a node, less that of a team on the
+        fewest caches. Each time grows by what a changed line then takes longer, as often as the assumed costs have it.
+        """
         if nodes not in self._found:
             self._found[nodes] = self._waits(nodes)
-        return self._found[nodes]
+        found, more_ns = self._found[nodes], spread * self._other_cache_ns
+        if not more_ns:
+            return found
+        return Waits(
+            found.fork_join_ns + 2 * len(nodes) * more_ns,
+            found.barrier_ns + len(nodes) * more_ns,
+            found.atomic_ns + more_ns,
+            found.lock_ns + more_ns * float(np.interp(len(nodes), *_TRANSFERS_A_LOCK)),
+        )
 
     def _waits(self, nodes: tuple[int, ...]) -> Waits:
         if len(nodes) < 2:

@@ -78,6 +78,33 @@ class ThreadPlaces:
         """Return the node of each used shared cache, int32[C]."""
         return np.array([node for node, _ in dict.fromkeys(self._caches)], dtype=np.int32)
 
+    @cached_property
+    def dies(self) -> Floats:
+        """Return 1 where a thread is on a die, float64[T, D], of the dies in use; D is 0 where none are described."""
+        die = self.machine.die
+        if die is None:
+            return np.zeros((len(self.node), 0))
+        first = np.cumsum([0, *(shape.cores for shape in self.machine.nodes)])
+        each = [(node, int(core - first[node]) // die.cores) for node, core in zip(self.node, self.core, strict=True)]
+        numbers = {place: number for number, place in enumerate(dict.fromkeys(each))}
+        member = np.array([numbers[place] for place in each])
+        found: Floats = (member[:, None] == np.arange(len(numbers))[None, :]).astype(np.float64)
+        return found
+
+    def spread(self, members: npt.NDArray[np.bool_]) -> float:
+        """Return the share of a team's pairs under different shared caches of a node, less that on the fewest caches.
+
+        ``members`` bool[T]: the threads of the team.
+        """
+        sharing = self.machine.shared_cache.cores
+        node, cache = self.nodes[members], np.array(self.cache)[members]
+        if not sharing or len(node) < 2:
+            return 0.0
+        room = sharing * int(self.siblings.max())
+        rank = np.array([np.count_nonzero(node[:at] == one) for at, one in enumerate(node)])
+        own, fewest = (_apart(node, each) for each in (cache, rank // room))
+        return float(own - fewest) / (len(node) * (len(node) - 1))
+
     @property
     def private_bytes(self) -> float:
         """Return what private caches add to a shared one, on average, where it is a victim cache: of cores in use."""
@@ -94,6 +121,12 @@ class ThreadPlaces:
             (node, int(core - first[node]) // sharing if sharing else 0)
             for node, core in zip(self.node, self.core, strict=True)
         )
+
+
+def _apart(node: Ints, cache: Ints) -> int:
+    """Return how many ordered pairs of threads are on one node under different caches."""
+    same = node[:, None] == node[None, :]
+    return int(np.count_nonzero(same & (cache[:, None] != cache[None, :])))
 
 
 def places_of(slots: Sequence[ThreadSlot], machine: MachineDescription) -> ThreadPlaces:

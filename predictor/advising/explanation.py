@@ -226,6 +226,9 @@ def _differences(chosen: Mapping, other: Mapping) -> str:
         found.append(f"threads {other.thread_policy}")
     if chosen.threads_per_core != other.threads_per_core:
         found.append(f"{counted(other.threads_per_core, 'thread')} on each core")
+    if chosen.thread_l3s != other.thread_l3s:
+        l3s = counted(other.thread_l3s, "L3 cache")
+        found.append(f"threads over {l3s}" if other.thread_l3s else "threads on the fewest L3 caches")
     if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
         few = f" on {counted(other.page_nodes, 'node')}"
         found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")

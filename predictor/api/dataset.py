@@ -77,11 +77,11 @@ class Dataset:
         """Return the measurements as a tidy frame, a row a repetition.
 
         `machine`, `program`, `mapping` (its label) and the mapping's choices: `threads`, `thread_nodes`,
-        `thread_policy`, `page_nodes`, `page_policy`, `threads_per_core`; `status`, `message`, `repetition` (from 0);
-        `time_s` and `region_time_s` in seconds, of the whole run and in its parallel regions; `local_accesses` and
-        `remote_accesses` in cache lines; `local_bandwidth_GBps` and `remote_bandwidth_GBps` in 1e9 bytes a second,
-        all four as sums over the nodes; `modelled`; `sampled_share`, 0 to 1 of page touches. What was not measured is
-        missing.
+        `thread_policy`, `page_nodes`, `page_policy`, `threads_per_core`, `thread_l3s`; `status`, `message`,
+        `repetition` (from 0); `time_s` and `region_time_s` in seconds, of the whole run and in its parallel regions;
+        `local_accesses` and `remote_accesses` in cache lines; `local_bandwidth_GBps` and `remote_bandwidth_GBps` in 1e9
+        bytes a second, all four as sums over the nodes; `modelled`; `sampled_share`, 0 to 1 of page touches. What was
+        not measured is missing.
         """
         return self.record.frame()
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import PAGE_POLICIES, PROFILED
+from numapredict.collect.space import spread_of
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.gains_file import MachineGains
 from numapredict.predictor.searching.known_gains import Array, KnownGains, group_weights
@@ -38,11 +39,11 @@ _MOVE_PAGES = [PAGE_POLICIES.index(policy) - len(PAGE_POLICIES) for policy in PR
 
 _AT_ONCE = 32  # mappings whose distances to all known ones fit the cache
 
-_PAGE_NODES, _SAME_NODES, _POLICY = 0.7, 0.5, 2.0
+_PAGE_NODES, _SAME_NODES, _L3S, _POLICY = 0.7, 0.5, 0.5, 2.0
 
 
 def mapping_features(mappings: Sequence[Mapping], topology: Topology) -> Array:
-    """Return each mapping's features, float64[M, 7 + policies]: what parts of its machine it uses, as log2, and how."""
+    """Return each mapping's features, float64[M, 8 + policies]: what parts of its machine it uses, as log2, and how."""
     rows = [
         (each.threads, each.thread_nodes, each.page_nodes, each.threads_per_core, each.thread_policy == "scatter")
         for each in mappings
@@ -59,6 +60,7 @@ def mapping_features(mappings: Sequence[Mapping], topology: Topology) -> Array:
             _PAGE_NODES * np.log2(page_nodes / nodes),
             _SAME_NODES * (page_nodes == thread_nodes),
             per_core - 1,
+            _L3S * np.log2([spread_of(each, topology) for each in mappings]),
             _POLICY * np.eye(len(PAGE_POLICIES))[policies],
         ]
     )

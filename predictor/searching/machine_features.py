@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from numapredict.collect.domain import most_domains
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.gains_file import MachineGains
 from numapredict.predictor.searching.known_gains import Array
@@ -13,10 +14,10 @@ MOST_MACHINES = 8
 
 
 def machine_features(topology: Topology) -> Array:
-    """Return what of a machine decides how programs react to mappings, float64[5], each as log2.
+    """Return what of a machine decides how programs react to mappings, float64[6], each as log2.
 
-    Nodes with cores, cores a node, PUs a core, distance of other nodes over the own one (as the firmware says it), and
-    MiB of last-level cache a core; 0 where it is not known.
+    Nodes with cores, cores a node, L3 caches a node, PUs a core, distance of other nodes over the own one (as the
+    firmware says it), and MiB of last-level cache a core; 0 where it is not known.
     """
     nodes, cores = len(topology.cpu_nodes), topology.core_count
     distances = np.array(topology.distances, dtype=np.float64).reshape(len(topology.distances), -1)
@@ -25,7 +26,7 @@ def machine_features(topology: Topology) -> Array:
     last = max((cache.level for cache in topology.caches), default=0)
     cache_MiB = sum(cache.size_bytes for cache in topology.caches if cache.level == last) / 2**20 / cores
     ratio = apart.mean() / own.mean() if apart.size else 1.0
-    return np.log2([nodes, cores / nodes, topology.threads_per_core, ratio, cache_MiB or 1.0])
+    return np.log2([nodes, cores / nodes, most_domains(topology), topology.threads_per_core, ratio, cache_MiB or 1.0])
 
 
 def most_alike(topology: Topology, machines: Sequence[MachineGains], most: int = MOST_MACHINES) -> list[MachineGains]:

@@ -105,9 +105,10 @@ def known_of(
     same.
     """
     few = own is None or wants_others(own.groups, len(own.mappings))
-    # Without any known gain of mappings with several threads a core, none of them competes.
+    # Without any known gain of mappings with several threads a core, or over L3 caches, none of them competes.
     smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
-    wanted = dict.fromkeys((*(full_space(topology, smt=smt) if few else ()), *(own.parsed if own else ())))
+    l3s = any(mapping.thread_l3s for each in others for mapping in each.parsed)
+    wanted = dict.fromkeys((*(full_space(topology, smt=smt, l3s=l3s) if few else ()), *(own.parsed if own else ())))
     default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
     mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
     column = mappings.index(default)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from numapredict.collect.domain import domains_of
 from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import Placement, resolve
@@ -159,7 +160,8 @@ def topology_of(shape: Shape, order: Sequence[int] = ()) -> Topology:
     order = order or range(shape.all_nodes)
     table = shape.distances or [[LOCAL if a == b else REMOTE for b in order] for a in sorted(order)]
     cores = [shape.cpus_per_node // shape.threads_per_core if node < shape.nodes else 0 for node in order]
-    made = topology_of_cores(cores, distances=[[table[a][b] for b in order] for a in order])
+    apart = [[table[a][b] for b in order] for a in order]
+    made = topology_of_cores(cores, distances=apart, l3_cores=max(cores) // shape.dies)
     own = shape.threads_per_core  # whose numbers follow each other
     nodes = (
         replace(node, os_index=number, cores=_numbered(node.cores, own))
@@ -174,6 +176,11 @@ def _numbered(cores: Sequence[Core], own: int) -> tuple[Core, ...]:
 
 def _outline(topology: Topology) -> tuple[list[object], object]:
     nodes: list[object] = [
-        (node.os_index, [core.pus for core in node.cores], node.memory_bytes > 0) for node in topology.nodes
+        (
+            node.os_index,
+            [[core.pus for core in cores] for cores in domains_of(topology, node.index)],
+            node.memory_bytes > 0,
+        )
+        for node in topology.nodes
     ]
     return nodes, topology.distances

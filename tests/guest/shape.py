@@ -17,7 +17,8 @@ FARTHEST = 254  # 255 means unreachable
 class Shape:
     """Nodes with the same number of CPUs and as much memory each, further nodes of memory alone, and distances.
 
-    A CPU is a hardware thread, of which each core has `threads_per_core`.
+    A CPU is a hardware thread, of which each core has `threads_per_core`. A node has `dies`, each with an L3
+    cache, as the processors of Intel's are that QEMU emulates (CPUID 4).
     `distances[from][to]` may be asymmetric; without any, firmware says nothing and Linux takes 20 between nodes.
     Raises GuestError where QEMU or Linux would refuse the topology or quietly replace it by another.
     """
@@ -28,12 +29,15 @@ class Shape:
     memory_mb: int = 384
     distances: tuple[tuple[int, ...], ...] = ()
     threads_per_core: int = 1
+    dies: int = 1
 
     def __post_init__(self) -> None:
         if self.nodes < 1 or self.cpus_per_node < 1 or self.memory_only_nodes < 0:
             raise GuestError(f"shape {self.nodes}x{self.cpus_per_node} has no node, no CPU or a negative number")
         if self.threads_per_core < 1 or self.cpus_per_node % self.threads_per_core:
             raise GuestError(f"{self.cpus_per_node} CPUs a node are not {self.threads_per_core} for each core")
+        if self.dies < 1 or self.cpus_per_node // self.threads_per_core % self.dies:
+            raise GuestError(f"{self.cpus_per_node} CPUs a node are not as many cores on each of {self.dies} dies")
         if self.cpus > MOST_CPUS:
             raise GuestError(f"shape {self.nodes}x{self.cpus_per_node} has {self.cpus} CPUs; {MOST_CPUS} are possible")
         if self.all_nodes > MOST_NODES:
@@ -69,8 +73,9 @@ class Shape:
 
     def qemu_arguments(self) -> list[str]:
         """Give QEMU's arguments for CPUs, memory and NUMA; the memory is shareable, as virtiofs requires."""
-        cores = self.cpus_per_node // self.threads_per_core
-        sockets = f"sockets={self.nodes},cores={cores},threads={self.threads_per_core}"
+        cores = self.cpus_per_node // self.threads_per_core // self.dies
+        dies = f"dies={self.dies}," if self.dies > 1 else ""
+        sockets = f"sockets={self.nodes},{dies}cores={cores},threads={self.threads_per_core}"
         arguments = ["-smp", f"{self.cpus},{sockets}", "-m", f"{self.all_nodes * self.memory_mb}M"]
         for node in range(self.all_nodes):
             memory = f"memory{node}"

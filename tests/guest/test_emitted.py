@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.usefixtures("guests"),
 ]
 
-RUNNABLE: tuple[Tool, ...] = ("env", "numactl", "hwloc", "likwid")
+RUNNABLE: tuple[Tool, ...] = ("env", "taskset", "numactl", "hwloc", "likwid")
 SHAPE, ORDER = Shape.parse("4x4", memory_only_nodes=1), (0, 1, 2, 3, 4)
 PAGES = 60  # of each thread: a multiple of the numbers of nodes
 DISPLAY = {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": "affinity %n %A"}
@@ -57,10 +57,11 @@ NOT_LIKWID = {
 }
 # All commands that are found in the guest. LIKWID's pin library starts a shell with rm, nm and grep for each thread, to
 # write what the thread is into /tmp. That cannot be written there, so their 2 s a thread changed nothing but the time.
-TOOLS = ("sh", "env", "printf", "numactl", "hwloc-bind", "likwid-pin")
+TOOLS = ("sh", "env", "printf", "taskset", "numactl", "hwloc-bind", "likwid-pin")
 # What each tool cannot do with pages; what is not here must be exact.
 BEYOND = {
     "env": {"interleave", "bind@1", "remote@1", "remote"},
+    "taskset": set[str](),
     "numactl": set[str](),
     "hwloc": set[str](),
     "likwid": set[str](),
@@ -226,7 +227,7 @@ def test_a_node_of_memory_alone(booted: list[Outcome]) -> None:
     outcomes = [outcome for outcome in booted if outcome.round.label in WITH_MEMORY_ALONE]
     assert len(outcomes) == len(RUNNABLE) * len(WITH_MEMORY_ALONE)
     assert problems(outcomes) == []
-    assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc", "likwid"}
+    assert {one.round.tool for one in outcomes if one.exact} == {"taskset", "numactl", "hwloc", "likwid"}
     assert all(one.page_nodes == (4,) for one in outcomes if "remote" in one.applied)
 
 

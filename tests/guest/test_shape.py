@@ -30,6 +30,9 @@ def test_a_core_has_as_many_cpus_as_threads() -> None:
         "node,nodeid=0,cpus=0-5,memdev=memory0",
         "node,nodeid=1,cpus=6-11,memdev=memory1",
     ]
+    assert "16,sockets=2,dies=2,cores=2,threads=2" in Shape(2, 8, threads_per_core=2, dies=2).qemu_arguments()
+    with pytest.raises(GuestError, match="6 CPUs a node are not as many cores on each of 2 dies"):
+        Shape(1, 6, threads_per_core=2, dies=2)
     with pytest.raises(GuestError, match="3 CPUs a node are not 2 for each core"):
         Shape(2, 3, threads_per_core=2)
 

@@ -27,7 +27,7 @@ CORES = {  # of each thread, in their order: its node and the node's core
     "4x2-scatter-interleave-smt2": [(0, 0), (1, 0), (0, 0), (1, 0)],
     "3x1-contiguous-bind-smt2": [(0, 0), (0, 0), (0, 1)],
 }
-ALL: tuple[Tool, ...] = ("env", "numactl", "hwloc")
+ALL: tuple[Tool, ...] = ("env", "taskset", "numactl", "hwloc")
 TOOLS: dict[str, tuple[Tool, ...]] = dict.fromkeys(CORES, ALL[:1]) | {next(iter(CORES)): ALL}
 
 
@@ -51,7 +51,9 @@ def test_threads_of_one_core_are_siblings_for_the_kernel(tmp_path: Path) -> None
         said = batch.said(place)
         assert said.code == 0, (label, way, said)
         lines = said.stdout.decode()
-        threads = [(int(pu), core) for _, pu, core in sorted(re.findall(r"^(\d+) (\d+) (\S+)$", lines, re.MULTILINE))]
+        threads = [
+            (int(pu), core) for _, pu, core in sorted(re.findall(r"^(\d+) (\d+) (\S+) \S+$", lines, re.MULTILINE))
+        ]
         assert len({pu for pu, _ in threads}) == len(threads) == len(CORES[label]), (label, way, lines)
         numbers: dict[int, list[str]] = {0: [], 1: []}  # of each node's cores, in the order of their use
         found = []

@@ -60,7 +60,7 @@ def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a
     assert answer["next"]["mapping"] not in {run["mapping"] for run in answer["runs"]}
     assert answer["next"]["expected_speedup"] >= 1
     assert f"numapredict run --mapping {answer['mapping']} -- " in answer["command"]
-    assert {one["tool"] for one in answer["alternatives"]} == {"env", "numactl", "hwloc", "likwid", "slurm"}
+    assert {one["tool"] for one in answer["alternatives"]} == {"env", "taskset", "numactl", "hwloc", "likwid", "slurm"}
     assert "run 1 of 3" in said
     assert [run["mapping"] for run in answer["regions"]] == [answer["baseline"], answer["mapping"]]
     for run, times in zip(answer["regions"], (answer["runs"][0], best), strict=True):

@@ -66,3 +66,34 @@ synthetic two-memories "pack:1 [numa(memory=103079215104)] [numa(memory=17179869
 distances two-memories '10 31' '31 10'
 
 synthetic hwloc1 "pack:2 [numa(memory=8589934592)] l3:1(size=6291456) core:2 pu:1" --export-xml-flags v1
+
+synthetic epyc-nps1 "pack:1 [numa(memory=137438953472)] l3:8(size=33554432) l2:8(size=524288) core:1 pu:2(indexes=2*64:1*2)"
+
+synthetic epyc-nps4 "pack:1 group:4 [numa(memory=34359738368)] l3:2(size=33554432) l2:8(size=524288) core:1 pu:2(indexes=2*64:1*2)"
+distances epyc-nps4 '10 12 12 12' '12 10 12 12' '12 12 10 12' '12 12 12 10'
+
+synthetic ryzen "pack:1 [numa(memory=34359738368)] l3:2(size=33554432) l2:8(size=524288) core:1 pu:2(indexes=2*16:1*2)"
+
+# hybrid NAME SLOWER FASTER: adds the kinds of cores as hwloc 2.9 writes them, the slower PUs first.
+hybrid() {
+    sed -i "/<\/topology>/i\\
+  <cpukind cpuset=\"$2\" forced_efficiency=\"0\">\\
+    <info name=\"FrequencyMaxMHz\" value=\"3900\"/>\\
+    <info name=\"LinuxCapacity\" value=\"1024\"/>\\
+    <info name=\"CoreType\" value=\"IntelAtom\"/>\\
+  </cpukind>\\
+  <cpukind cpuset=\"$3\" forced_efficiency=\"0\">\\
+    <info name=\"FrequencyMaxMHz\" value=\"5100\"/>\\
+    <info name=\"LinuxCapacity\" value=\"1024\"/>\\
+    <info name=\"CoreType\" value=\"IntelCore\"/>\\
+  </cpukind>" "$1.xml"
+}
+
+synthetic alder-lake "pack:1 [numa(memory=34359738368)] l3:1(size=26214400) l2:14(size=1310720) core:1 pu:2" --restrict 0x5555fff
+hybrid alder-lake 0x05555000 0x00000fff
+
+# The same with the slower cores first, as some firmware numbers them.
+synthetic slow-first "pack:1 [numa(memory=34359738368)] l3:1(size=26214400) l2:6(size=1310720) core:1 pu:2" --restrict 0xf55
+hybrid slow-first 0x00000055 0x00000f00
+
+synthetic graviton "pack:1 [numa(memory=137438953472)] l3:1(size=33554432) l2:64(size=1048576) core:1 pu:1"

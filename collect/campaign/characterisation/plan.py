@@ -81,7 +81,7 @@ def plan_of(
     full = full_counts(topology)
     degrees = smt_degrees(topology) if smt else ()
     usual = {1: usual_thread_counts(topology)} | {each: (*full, *(each * count for count in full)) for each in degrees}
-    most = {each: sum(len(pus_of(node, each)) for node in topology.cpu_nodes) for each in usual}
+    most = {each: sum(len(pus_of(node.cores, each)) for node in topology.cpu_nodes) for each in usual}
     for count in threads:
         if not 1 <= count <= max(most.values()):
             raise UsageError(

@@ -64,6 +64,7 @@ class Place(msgspec.Struct, frozen=True):
     page_nodes: int
     page_policy: PagePolicy
     threads_per_core: int
+    thread_l3s: int
     mapping: str
     time_s: float | None
 
@@ -234,6 +235,7 @@ def _others(mapping: Mapping, choice: Choice) -> object:
         "thread nodes": mapping.thread_nodes,
         "thread policy": mapping.thread_policy,
         "threads a core": mapping.threads_per_core,
+        "L3 caches": mapping.thread_l3s,
         "pages": pages,
     }
     return tuple(value for name, value in whole.items() if name != choice)

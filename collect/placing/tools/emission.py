@@ -14,6 +14,7 @@ from numapredict.collect.placing.tools.likwid_pin import likwid_pin
 from numapredict.collect.placing.tools.numactl import numactl
 from numapredict.collect.placing.tools.openmp import openmp
 from numapredict.collect.placing.tools.srun import srun
+from numapredict.collect.placing.tools.taskset import taskset
 from numapredict.collect.placing.tools.tools import TITLES, TOOLS, Tool
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Expression, Wrapping
 from numapredict.collect.program import Program
@@ -21,6 +22,7 @@ from numapredict.collect.terminal.printable import shell_word
 
 _EXPRESSIONS: dict[Tool, Expression] = {
     "env": openmp,
+    "taskset": taskset,
     "numactl": numactl,
     "hwloc": hwloc_bind,
     "likwid": likwid_pin,

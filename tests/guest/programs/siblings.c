@@ -1,6 +1,6 @@
 /* siblings.c: says of each thread of a team, by the kernel's files, which PUs it may run on and which PUs are
- * hardware threads of the same core as the PU that it runs on: a line `number PUS SIBLINGS` a thread. A
- * preload library may answer sched_getaffinity(), but not for these files. */
+ * hardware threads of the same core as the PU that it runs on, or share its L3 cache: a line `number PUS SIBLINGS
+ * SHARING` a thread. A preload library may answer sched_getaffinity(), but not for these files. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { LINE = 256, MOST = 256 };
 
-static char lines[MOST][3 * LINE];
+static char lines[MOST][4 * LINE];
 
 /* What follows `before` in the first line of a file that begins with it, without its end. */
 static void read_after(const char *path, const char *before, char found[LINE]) {
@@ -26,11 +26,13 @@ static void read_after(const char *path, const char *before, char found[LINE]) {
 }
 
 static void look(void) {
-    char pus[LINE], siblings[LINE], path[2 * LINE];
+    char pus[LINE], siblings[LINE], sharing[LINE], path[2 * LINE];
     read_after("/proc/thread-self/status", "Cpus_allowed_list:\t", pus);
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", atoi(pus));
     read_after(path, "", siblings);
-    snprintf(lines[omp_get_thread_num()], sizeof lines[0], "%s %s", pus, siblings);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list", atoi(pus));
+    read_after(path, "", sharing);
+    snprintf(lines[omp_get_thread_num()], sizeof lines[0], "%s %s %s", pus, siblings, sharing);
 }
 
 int main(void) {

@@ -32,14 +32,15 @@ def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:
     anything = st.builds(
         Mapping,
         *(counts, counts, st.sampled_from(THREAD_POLICIES), counts, st.sampled_from(PAGE_POLICIES)),
-        st.integers(1, min(most, 99)),
+        *(st.integers(1, min(most, 99)), st.one_of(st.just(0), counts)),
     )
 
     def repaired(mapping: Mapping) -> Mapping:
         threads, nodes = max(mapping.threads, mapping.thread_nodes), min(mapping.threads, mapping.thread_nodes)
         pages = {"bind": 1, "remote": 1, "first-touch": nodes, "locality": nodes}
         page_nodes = pages.get(mapping.page_policy, mapping.page_nodes)
-        return mapping.replaced(threads=threads, thread_nodes=nodes, page_nodes=page_nodes)
+        thread_l3s = min(max(mapping.thread_l3s, nodes), threads) if mapping.thread_l3s else 0
+        return mapping.replaced(threads=threads, thread_nodes=nodes, page_nodes=page_nodes, thread_l3s=thread_l3s)
 
     return anything.map(repaired)
 
@@ -106,7 +107,7 @@ def test_only_a_mapping_of_our_grammar_can_be_applied() -> None:
 
 @given(mappings(most=6), mappings(most=6))
 def test_mappings_stand_in_the_order_of_their_size_then_of_their_choices(one: Mapping, other: Mapping) -> None:
-    sizes = [(m.threads, m.thread_nodes, m.threads_per_core) for m in (one, other)]
+    sizes = [(m.threads, m.thread_nodes, m.threads_per_core, m.thread_l3s) for m in (one, other)]
     smaller = one.choices < other.choices if sizes[0] == sizes[1] else sizes[0] < sizes[1]
     assert (order_of(one) < order_of(other)) == smaller
     assert max(order_of(one), order_of(other)) < order_of(AnyMapping("0"))
@@ -122,6 +123,8 @@ def test_mappings_stand_in_the_order_of_their_size_then_of_their_choices(one: Ma
         ("8x1-contiguous-remote", Mapping(8, 1, "contiguous", 1, "remote")),
         ("4x4-scatter-first-touch", Mapping(4, 4, "scatter", 4, "first-touch")),
         ("64x2-contiguous-locality-smt2", Mapping(64, 2, "contiguous", 2, "locality", 2)),
+        ("8x1-scatter-bind-4l3", Mapping(8, 1, "scatter", 1, "bind", 1, 4)),
+        ("32x2-contiguous-bind@1-8l3-smt2", Mapping(32, 2, "contiguous", 1, "bind", 2, 8)),
         ("32x2-contiguous-bind@1-smt2", Mapping(32, 2, "contiguous", 1, "bind", 2)),
     ],
 )
@@ -155,6 +158,10 @@ def test_page_nodes_may_be_written_where_they_go_without_saying() -> None:
         ("16x2-contiguous-locality-smt0", "is not a mapping's label"),
         ("16x2-contiguous-locality-smt1", "is not a mapping's label"),
         ("16x2-contiguous-locality-smt100", "is not a mapping's label"),
+        ("16x2-contiguous-locality-0l3", "is not a mapping's label"),
+        ("16x2-contiguous-locality-smt2-4l3", "is not a mapping's label"),
+        ("16x2-contiguous-locality-1l3", "2 nodes and 16 threads take 2 to 16 L3 caches, not 1"),
+        ("16x2-contiguous-locality-17l3", "2 nodes and 16 threads take 2 to 16 L3 caches, not 17"),
         ("16x2-contiguous-bind-smt2@1", "is not a mapping's label"),
         ("٣x2-contiguous-locality", "is not a mapping's label"),
         ("x" * 10_000, "is not a mapping's label"),

@@ -40,9 +40,6 @@ def test_threads_take_a_nodes_cores_in_order_and_the_first_pu_of_each() -> None:
 
 
 def test_the_consecutive_threads_of_a_node_share_a_core() -> None:
-    def pus_under(label: str, topology: Topology) -> list[int]:
-        return [slot.pu for slot in resolve(parse_label(label), topology).slots]
-
     topology = shape([2, 2], pus=2)  # core i has the PUs i and i + 4
     assert pus_under("8x2-contiguous-balance-smt2", topology) == [0, 4, 1, 5, 2, 6, 3, 7]
     assert pus_under("8x2-scatter-balance-smt2", topology) == [0, 2, 4, 6, 1, 3, 5, 7]
@@ -51,13 +48,48 @@ def test_the_consecutive_threads_of_a_node_share_a_core() -> None:
     assert pus_under("5x1-contiguous-bind-smt4", shape([2], pus=4)) == [0, 2, 4, 6, 1]
 
 
-def test_only_the_last_core_may_have_fewer_pus_than_threads_a_core() -> None:
-    topology = restrict(shape([3], pus=2), {0, 3, 1, 4, 2}, {10})  # core 2 has lost its second PU
-    assert resolve(parse_label("5x1-contiguous-bind-smt2"), topology).pus == (0, 3, 1, 4, 2)
-    topology = restrict(shape([3], pus=2), {0, 1, 4, 2, 5}, {10})
-    assert resolve(parse_label("1x1-contiguous-bind-smt2"), topology).pus == (0,)
-    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on 1 node; shape has 1 PU on 1 node$"):
-        resolve(parse_label("2x1-contiguous-bind-smt2"), topology)
+def test_a_core_with_fewer_pus_has_a_thread_on_each() -> None:
+    topology = restrict(shape([3], pus=2), {0, 3, 1, 2, 5}, {10})  # core 1 has lost its second PU
+    assert resolve(parse_label("5x1-contiguous-bind-smt2"), topology).pus == (0, 3, 1, 2, 5)
+    with pytest.raises(InvalidMappingError, match=r"needs 6 PUs on 1 node; shape has 5 PUs on 1 node$"):
+        resolve(parse_label("6x1-contiguous-bind-smt2"), topology)
+
+
+def pus_under(label: str, topology: Topology) -> list[int]:
+    return [slot.pu for slot in resolve(parse_label(label), topology).slots]
+
+
+def test_threads_are_dealt_over_the_caches_of_their_node_as_over_nodes() -> None:
+    one = shape([8], l3_cores=2)
+    assert pus_under("4x1-contiguous-bind", one) == [0, 1, 2, 3]
+    assert pus_under("4x1-contiguous-bind-4l3", one) == [0, 2, 4, 6]
+    assert pus_under("4x1-contiguous-bind-3l3", one) == [0, 1, 2, 4]
+    assert pus_under("4x1-scatter-bind-3l3", one) == [0, 2, 4, 1]
+    assert pus_under("7x1-scatter-bind-4l3", one) == [0, 2, 4, 6, 1, 3, 5]
+    two = shape([4, 4], l3_cores=2)
+    assert pus_under("4x2-contiguous-locality-4l3", two) == [0, 2, 4, 6]
+    assert pus_under("4x2-scatter-locality-4l3", two) == [0, 4, 2, 6]
+    assert pus_under("4x2-contiguous-locality-3l3", two) == [0, 2, 4, 5]  # the first node has the second cache more
+    assert pus_under("4x1-contiguous-bind-2l3-smt2", shape([4], pus=2, l3_cores=2)) == [0, 4, 2, 6]
+
+
+def test_full_caches_are_skipped() -> None:
+    uneven = restrict(shape([6], l3_cores=2), {0, 2, 3, 4, 5}, {10})
+    assert pus_under("5x1-contiguous-bind-3l3", uneven) == [0, 2, 3, 4, 5]
+    assert pus_under("5x1-scatter-bind-3l3", uneven) == [0, 2, 4, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        ("4x1-contiguous-bind-4l3", r"needs 4 cores on 4 L3 caches; shape has 6 cores on 3 L3 caches of 1 node$"),
+        ("5x1-contiguous-bind-2l3", r"needs 5 cores on 2 L3 caches; shape has 6 cores on 3 L3 caches of 1 node$"),
+        ("7x1-contiguous-bind-3l3", r"needs 7 cores on 1 node; shape has 6 cores on 1 node$"),
+    ],
+)
+def test_too_few_caches_or_cores_of_them_are_named(label: str, why: str) -> None:
+    with pytest.raises(InvalidMappingError, match=why):
+        resolve(parse_label(label), shape([6], l3_cores=2))
 
 
 def test_a_core_without_so_many_pus_is_named() -> None:

@@ -26,6 +26,9 @@ SMALL = {
     "the only memory has no cores": shape([2, 2, 0], memory=[0, 0, 1]),
     "two share a home": shape([2, 1, 1, 1], memory=[1, 0, 1, 1]),
     "everything at once": shape([1, 2, 0, 2], memory=[0, 1, 1, 0]),
+    "two L3 caches": shape([5], l3_cores=2),
+    "uneven L3 caches": shape([3, 4], l3_cores=2),
+    "L3 caches and 2 threads a core": shape([4], pus=2, l3_cores=2),
     "2 threads a core": shape([2, 2], pus=2),
     "some cores with 2 threads": restrict(shape([2, 3], memory=[1, 0], pus=2), {0, 1, 2, 3, 4, 5, 6, 7}, {10}),
 }
@@ -75,6 +78,7 @@ def valid_mappings(topology: Topology) -> list[Mapping]:
         range(1, topology.core_count * topology.threads_per_core + 1),
         *(range(1, nodes + 1), THREAD_POLICIES, range(1, nodes + 1), PAGE_POLICIES),
         range(1, topology.threads_per_core + 2),
+        range(sum(cache.level == 3 for cache in topology.caches) + 2),
     )
     found = []
     for fields in everything:
@@ -113,8 +117,8 @@ def test_canonical_joins_exactly_the_mappings_that_mean_the_same(topology: Topol
     assert all(len(meanings) == 1 for meanings in by_canonical.values())
 
 
-@pytest.mark.parametrize("topology", SMALL.values(), ids=SMALL.keys())
-def test_the_space_has_every_combination_of_its_counts(topology: Topology) -> None:
+@pytest.mark.parametrize(("name", "topology"), SMALL.items(), ids=SMALL.keys())
+def test_the_space_has_every_combination_of_its_counts(name: str, topology: Topology) -> None:
     space = full_space(topology)
     assert len(set(space)) == len(space)
     assert space == full_space(topology)
@@ -126,11 +130,14 @@ def test_the_space_has_every_combination_of_its_counts(topology: Topology) -> No
     powers = {count for count in (1, 2, 4, 8) if count <= topology.core_count}
     counts = {1: full | powers}
     if topology.threads_per_core == 2:
-        counts[2] = counts[1] | {2 * count for count in full}
+        counts[2] = full | {2 * count for count in full}
     if topology.threads_per_core == 4:
         counts |= {each: full | {each * count for count in full} for each in (2, 4)}
+    caches = [-(-len(node.cores) // 2) if "L3" in name else 1 for node in topology.cpu_nodes]
     for mapping in valid_mappings(topology):
         counted = mapping.threads in counts.get(mapping.threads_per_core, ()) and mapping.thread_nodes in node_counts
+        most = min(sum(caches[: mapping.thread_nodes]), mapping.threads // mapping.threads_per_core)
+        counted &= mapping.thread_l3s in {0, most}
         if counted and mapping.page_nodes in page_counts | {mapping.thread_nodes}:
             assert canonical(mapping, topology) in space, mapping.label
 

@@ -75,7 +75,7 @@ def test_the_table_is_tidy(written: Path) -> None:
 
 def test_the_description_is_for_people_too(written: Path) -> None:
     text = (written / "dataset.json").read_text()
-    assert '\n  "schema": 4,' in text
+    assert '\n  "schema": 5,' in text
     description = json.loads(text)
     assert description["units"]["local_bandwidth_GBps"] == "1e9 bytes a second"
     assert description["made_by"] == "numapredict collect run --machine sample"
@@ -136,7 +136,7 @@ def change(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (lambda d: d.pop("machine"), "machine"),
         (lambda d: d.update(machine=4), "$.machine"),
         (lambda d: d.update(surprise=4), "surprise"),
-        (lambda d: d.update(schema=5), "use a newer numapredict"),
+        (lambda d: d.update(schema=6), "use a newer numapredict"),
         (lambda d: d.update(schema=0), "schema is 0"),
         (lambda d: d.update(schema="1"), "$.schema"),
         (lambda d: d["topology"].pop("nodes"), "nodes"),

@@ -24,7 +24,15 @@ from tests.planted import planted_dataset
 from tests.samples import dataset_of, measurement_of, topology_of
 from tests.unit.collect.data.test_dataset import change, replace_table, with_measurement
 
-MAPPING_PARTS = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
+MAPPING_PARTS = (
+    "threads",
+    "thread_nodes",
+    "thread_policy",
+    "page_nodes",
+    "page_policy",
+    "threads_per_core",
+    "thread_l3s",
+)
 
 
 def with_holes() -> Dataset:

@@ -44,6 +44,8 @@ def test_a_captured_topology_is_read_as_expected(name: str) -> None:
         for node in topology.nodes
     ] == expected["nodes"]
     assert [core.index for node in topology.nodes for core in node.cores] == list(range(topology.core_count))
+    kinds = [core.kind for node in topology.nodes for core in node.cores]
+    assert kinds == expected.get("kinds", [0] * topology.core_count)
     caches = sorted((c.level, c.size_bytes, c.line_bytes, list(c.cores)) for c in topology.caches)
     assert caches == sorted((c["level"], c["size_bytes"], c["line_bytes"], c["cores"]) for c in expected["caches"])
     assert [list(row) for row in topology.distances] == expected["distances"]
@@ -309,3 +311,40 @@ def test_the_details_of_caches_are_those_of_each_levels_first() -> None:
         CacheDetail(3, 11, False),
     ]
     assert cache_details_from_xml(b"<topology><object") == ()
+
+
+def kinds_in(*kinds: str) -> list[int]:
+    """Return the kind of each PU's core, in the order of the topology, where each kind has one PU."""
+    pus = "".join(
+        f'<object type="Core"><object type="PU" os_index="{n}" cpuset="{1 << n:#x}"/></object>'
+        for n in range(len(kinds))
+    )
+    node = f'<object type="NUMANode" os_index="0" cpuset="{(1 << len(kinds)) - 1:#x}" local_memory="64"/>'
+    elements = "".join(f'<cpukind cpuset="{1 << n:#x}" {kind}</cpukind>' for n, kind in enumerate(kinds))
+    xml = f'<topology><object type="Machine">{pus}{node}</object>{elements}</topology>'
+    (found,) = topology_from_xml(xml.encode(), "kinds").nodes
+    return [10 * core.pus[0] + core.kind for core in found.cores]
+
+
+def info(**values: object) -> str:
+    return ">" + "".join(f'<info name="{name}" value="{value}"/>' for name, value in values.items())
+
+
+def test_the_fastest_kind_is_first_by_what_differs() -> None:
+    assert kinds_in('forced_efficiency="0">', 'forced_efficiency="2">') == [10, 1]
+    assert kinds_in(info(LinuxCapacity=400), info(LinuxCapacity=1024), info(LinuxCapacity=800)) == [10, 21, 2]
+    assert kinds_in(info(CoreType="IntelAtom", FrequencyMaxMHz=5000), info(CoreType="IntelCore")) == [10, 1]
+    assert kinds_in(info(FrequencyMaxMHz=3300), info(FrequencyMaxMHz=5100)) == [10, 1]  # dense cores
+
+
+def test_a_little_more_turbo_and_what_nothing_says_are_no_kinds() -> None:
+    assert kinds_in(info(FrequencyMaxMHz=4800), info(FrequencyMaxMHz=5100)) == [0, 10]
+    assert kinds_in(info(LinuxCapacity=1000), info(LinuxCapacity=1024)) == [0, 10]
+    assert kinds_in(info(LinuxCapacity="fast"), ">") == [0, 10]
+    assert kinds_in(">", info(FrequencyMaxMHz=5100)) == [0, 10]
+    assert kinds_in(info()) == [0]
+
+
+def test_a_malformed_kind_is_refused() -> None:
+    with pytest.raises(InvalidTopologyError, match="cpuset is 'x'"):
+        topology_from_xml((MACHINES / "alder-lake.xml").read_bytes().replace(b'"0x05555000"', b'"x"'), "bad")

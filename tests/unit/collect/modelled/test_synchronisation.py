@@ -74,3 +74,13 @@ def test_no_team_gains_time(nodes: list[int]) -> None:
         waits = Synchronisation(machine).waits(tuple(nodes))
         assert min(waits.fork_join_ns, waits.barrier_ns, waits.atomic_ns, waits.lock_ns) >= 0
         assert len(nodes) == 1 or waits.barrier_ns > 0
+
+
+def test_pairs_under_other_caches_take_longer_as_often_as_the_costs_have_a_transfer() -> None:
+    costs = Synchronisation(msgspec.structs.replace(MACHINE, other_cache_ns=70.0))
+    packed, spread = costs.waits((0,) * 4), costs.waits((0,) * 4, 0.5)
+    assert spread.fork_join_ns - packed.fork_join_ns == 2 * 4 * 35
+    assert spread.barrier_ns - packed.barrier_ns == 4 * 35
+    assert spread.atomic_ns - packed.atomic_ns == 35
+    assert spread.lock_ns - packed.lock_ns == pytest.approx(4.2 * 35)
+    assert costs.waits((0,) * 4) == Synchronisation(MACHINE).waits((0,) * 4, 0.5) == packed

@@ -1,8 +1,9 @@
 import msgspec
+import numpy as np
 import pytest
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.modelled.description import SharedCache
+from numapredict.collect.modelled.description import Die, SharedCache
 from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED
 from numapredict.collect.modelled.thread_places import ThreadPlaces, places_of, places_on
 from numapredict.collect.placement import ThreadSlot, resolve
@@ -116,3 +117,28 @@ def test_the_clock_falls_with_the_active_cores_of_a_package() -> None:
         load = load_of(2, node)
         load.instructions[0, 0] = N
         assert time_of(load, one) == pytest.approx(N / clock), node
+
+
+def test_a_team_over_more_caches_than_it_needs_has_more_pairs_apart() -> None:
+    def spread(*cores: int) -> float:
+        places = ThreadPlaces(MACHINE, tuple(core // 4 for core in cores), cores)
+        return places.spread(np.ones(len(cores), dtype=bool))
+
+    assert spread(0, 1) == spread(0, 1, 2, 3) == spread(0, 4) == spread(0) == 0  # two cores a cache, four a node
+    assert spread(0, 2) == 1
+    assert spread(0, 2, 4, 5) == pytest.approx(2 / 12)  # of 12 ordered pairs, those on the first node
+    alone = msgspec.structs.replace(MACHINE, shared_cache=SharedCache(65536, 16, 20.0))
+    assert ThreadPlaces(alone, (0, 0), (0, 2)).spread(np.ones(2, dtype=bool)) == 0
+    several = ThreadPlaces(MACHINE, (0, 0, 0), (0, 1, 2))
+    assert several.spread(np.array([True, False, True])) == 1
+
+
+def test_each_die_that_is_used_has_a_column() -> None:
+    described = msgspec.structs.replace(MACHINE, die=Die(2, 10.0, 5.0))
+    assert ThreadPlaces(described, (1, 0, 1, 1), (7, 1, 6, 4)).dies.tolist() == [
+        [1, 0, 0],
+        [0, 1, 0],
+        [1, 0, 0],
+        [0, 0, 1],
+    ]
+    assert ThreadPlaces(MACHINE, (0, 1), (0, 4)).dies.shape == (2, 0)

@@ -102,6 +102,12 @@ def test_numactl_sets_the_pages_that_likwid_pin_has_no_option_for(label: str, op
     assert "the pages need numactl in addition to likwid-pin" in emission.cautions
 
 
+def test_taskset_sets_the_pus_and_numactl_the_pages_that_need_it() -> None:
+    assert words_of(emitted("taskset", "4x2-contiguous-first-touch").text)[1] == ["taskset", "-c", "0-1,4-5", "./app"]
+    away = words_of(emitted("taskset", "4x1-contiguous-remote").text)[1]
+    assert away[3:] == ["numactl", "--preferred=1", "./app"]
+
+
 def test_likwid_pin_counts_nodes_so_with_gaps_numactl_names_them() -> None:
     text = emitted("likwid", "4x2-scatter-interleave", GAPS).text
     assert text.endswith("likwid-pin -c 0,4,1,5 numactl --interleave=10-11 ./app")
@@ -219,7 +225,9 @@ def test_every_mapping_has_a_command_with_its_threads(tool: Tool, topology: Topo
 
 def test_who_else_is_exact_is_named_and_is() -> None:
     emission = emitted("env", "8x4-scatter-interleave@2")
-    assert emission.note.endswith("exact: --emit numactl or --emit hwloc or --emit likwid or --emit slurm")
+    assert emission.note.endswith(
+        "exact: --emit taskset or --emit numactl or --emit hwloc or --emit likwid or --emit slurm"
+    )
     assert resolve(parse_label("8x4-scatter-interleave@2"), FOUR).page_nodes == (0, 1)
     assert emitted("slurm", "8x4-scatter-locality").note.endswith(
         "exact: numapredict run --mapping 8x4-scatter-locality"

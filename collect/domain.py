@@ -1,0 +1,38 @@
+"""Domains: what threads are spread over inside a NUMA node, its L3 caches; pure."""
+
+from functools import lru_cache
+
+from numapredict.collect.topology import Core, Topology
+
+_LEVEL = 3
+
+
+@lru_cache(maxsize=1024)
+def domains_of(topology: Topology, node: int) -> tuple[tuple[Core, ...], ...]:
+    """Return the cores of each L3 cache of a node (logical index), in the order of the node's cores.
+
+    Cores without an L3 cache, such as the low-power ones of some hybrid processors, are one domain of their own; an L3
+    cache that several nodes share is a domain of each.
+    """
+    cache_of = {
+        core: number for number, cache in enumerate(topology.caches) if cache.level == _LEVEL for core in cache.cores
+    }
+    found: dict[int | None, list[Core]] = {}
+    for core in topology.nodes[node].cores:
+        found.setdefault(cache_of.get(core.index), []).append(core)
+    return tuple(map(tuple, found.values()))
+
+
+def most_domains(topology: Topology) -> int:
+    """Return the largest number of L3 caches that a node has, 1 where they do not split any."""
+    return max(len(domains_of(topology, node.index)) for node in topology.cpu_nodes)
+
+
+def domains_used(topology: Topology, slots_pus: tuple[int, ...]) -> int:
+    """Return how many L3 caches these PUs (OS indices) have between them."""
+    wanted = set(slots_pus)
+    return sum(
+        any(wanted.intersection(core.pus) for core in cores)
+        for node in topology.cpu_nodes
+        for cores in domains_of(topology, node.index)
+    )
