@@ -23,6 +23,12 @@ def domains_of(topology: Topology, node: int) -> tuple[tuple[Core, ...], ...]:
     return tuple(map(tuple, found.values()))
 
 
+def l3_sizes(topology: Topology, node: int) -> tuple[int, ...]:
+    """Return the numbers of cores of a node's L3 caches, nothing where one has them all."""
+    sizes = tuple(map(len, domains_of(topology, node)))
+    return sizes if len(sizes) > 1 else ()
+
+
 def most_domains(topology: Topology) -> int:
     """Return the largest number of L3 caches that a node has, 1 where they do not split any."""
     return max(len(domains_of(topology, node.index)) for node in topology.cpu_nodes)

@@ -9,12 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from numapredict.collect.domain import domains_of, l3_sizes
 from numapredict.collect.host.packages import Package
 from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 from numapredict.reports.arrangement import Arrangement, Links, arranged
+from numapredict.reports.core_grid import CoreGrid, aligned, core_grid
 
 CELL, PLAIN_CELL, MARGIN, HEAD, PU_LINE, STRIP = 0.4, 0.2, 0.12, 0.27, 0.19, 0.5  # inches
 GAP, WIRED_GAP = (0.3, 0.3), (0.95, 0.6)
@@ -38,7 +40,7 @@ class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
     """One node by its OS index; ``pus`` are all those of its cores, such as `0-15,128-143`.
 
     ``share`` is its part of all pages, if known; ``packages`` are the numbers of those that hold its cores, empty if
-    unknown.
+    unknown; ``l3s`` the numbers of cells of its L3 caches, in their order, empty for one.
     """
 
     node: int
@@ -48,6 +50,7 @@ class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None = None
     pus: str = ""
     packages: tuple[int, ...] = ()
+    l3s: tuple[int, ...] = ()
 
 
 class Wire(msgspec.Struct, frozen=True):
@@ -78,6 +81,7 @@ class NodeMap:
         self.edge = MESH_EDGE if self.way.meshes else FRAME_EDGE if self.frames else 0.0
         columns = self.way.columns
         self.across = max(4, math.ceil(math.sqrt(1.7 * most)), self._fitting(most, width / columns - GAP[0]))
+        self.across = aligned(self.across, [size for box in boxes for size in box.l3s])
         self.box_width = max(LEAST_WIDTH, self.across * self.cell + 2 * MARGIN)
         if columns > 1:
             room = width - columns * self.box_width - 2 * self.edge
@@ -88,10 +92,10 @@ class NodeMap:
         self.tops, self.heights = [], []
         top = 0.0
         for row in range(self.way.rows):
-            cells = max(len(box.cells) for at, box in enumerate(boxes) if self.way.places[at][1] == row)
+            rows = max(self._grid(box).rows for at, box in enumerate(boxes) if self.way.places[at][1] == row)
             top += (self.gap_y if row else 0.0) + self._head(row)
             self.tops.append(top)
-            self.heights.append(HEAD + self._cells_height(cells) + 0.1 + STRIP + MARGIN)
+            self.heights.append(HEAD + self._cells_height(rows) + 0.1 + STRIP + MARGIN)
             top += self.heights[-1] + (self.edge if self._head(row) else 0.0)
         self.height = top + below
 
@@ -106,8 +110,11 @@ class NodeMap:
         most = max(1, int((inches - 2 * MARGIN) / self.cell))
         return math.ceil(cores / math.ceil(cores / most)) if cores else 0
 
-    def _cells_height(self, cores: int) -> float:
-        return math.ceil(cores / self.across) * self.cell + (PU_LINE if cores and self.with_pus else 0.0)
+    def _grid(self, box: NodeBox) -> CoreGrid:
+        return core_grid(len(box.cells), box.l3s, self.across)
+
+    def _cells_height(self, rows: int) -> float:
+        return rows * self.cell + (PU_LINE if rows and self.with_pus else 0.0)
 
     def draw(self, figure: Figure, left: float, bottom: float) -> None:
         """Draw the map into a figure, at a place in inches."""
@@ -155,15 +162,19 @@ class NodeMap:
         axes.text(
             x + self.box_width - MARGIN, top - 0.15, cores, fontsize=8, va="center", ha="right", color=palette.TEXT
         )
-        for number, cell in enumerate(box.cells):
-            row, column = divmod(number, self.across)
+        grid = self._grid(box)
+        for cell, (row, column) in zip(box.cells, grid.places, strict=True):
             corner = (x + MARGIN + column * self.cell, top - HEAD - (row + 1) * self.cell)
             if self.numbered:
                 _draw_cell(axes, cell, corner, colour)
             else:
                 axes.add_patch(_square(corner, self.cell, IDLE))
+        for row, column, rows, columns in grid.frames:
+            corner = (x + MARGIN + column * self.cell, top - HEAD - (row + rows) * self.cell)
+            size = (columns * self.cell, rows * self.cell)
+            axes.add_patch(Rectangle(corner, *size, fill=False, edgecolor=palette.BLUE, linewidth=1.3))
         if box.cells and self.with_pus:
-            below = top - HEAD - math.ceil(len(box.cells) / self.across) * self.cell
+            below = top - HEAD - grid.rows * self.cell
             text = f"PUs {_shortened(box.pus, int(15 * (self.box_width - 2 * MARGIN)) - 4)}"
             axes.text(x + MARGIN, below - 0.11, text, fontsize=7.5, va="center")
         self._draw_strip(axes, box, (x + MARGIN, y + MARGIN), palette.paler(colour))
@@ -245,10 +256,11 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
     return tuple(
         NodeBox(
             node=node.os_index,
-            cells=tuple(CoreCell(core.pus[0]) for core in node.cores),
+            cells=tuple(CoreCell(core.pus[0]) for cores in domains_of(topology, node.index) for core in cores),
             pus=index_list(pu for core in node.cores for pu in core.pus),
             memory_bytes=node.memory_bytes,
             packages=tuple(package.number for package in packages if node.os_index in package.nodes),
+            l3s=l3_sizes(topology, node.index),
         )
         for node in topology.nodes
     )

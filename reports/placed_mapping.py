@@ -37,7 +37,8 @@ class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cells(self) -> str:
         """Return what the cells mean."""
-        return SHARED if any(cell.more for box in self.boxes for cell in box.cells) else CELLS
+        frames = " Each frame is an L3 cache." if any(box.l3s for box in self.boxes) else ""
+        return (SHARED if any(cell.more for box in self.boxes for cell in box.cells) else CELLS) + frames
 
 
 def threads_by_core(placement: Placement) -> dict[int, tuple[int, ...]]:

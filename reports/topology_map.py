@@ -154,7 +154,7 @@ def topology_figure(data: TopologyMapData) -> Figure:
 
 
 def _cells(boxes: Sequence[NodeBox]) -> str:
-    return NUMBERED_CELLS if numbered(boxes) else CELLS
+    return (NUMBERED_CELLS if numbered(boxes) else CELLS) + (", frames L3 caches" if any(b.l3s for b in boxes) else "")
 
 
 def _wrapped(sources: tuple[str, ...], width: float) -> str:
@@ -203,7 +203,8 @@ def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], plac
     axes.spines[:].set_visible(False)
     axes.set_xlabel("memory of node", fontsize=8)
     axes.set_ylabel("cores of node", fontsize=8)
-    axes.set_title(f"{table.title}\n({table.unit})", fontsize=9)
+    title = textwrap.fill(table.title, int(13 * (side + 0.6)))  # beside the next table's
+    axes.set_title(f"{title}\n({table.unit})", fontsize=9)
 
 
 def _figure(value: float, whole: bool) -> str:

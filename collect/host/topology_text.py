@@ -1,5 +1,8 @@
 """A topology in words, for a person."""
 
+import textwrap
+
+from numapredict.collect.domain import domains_of, l3_sizes, most_domains
 from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
@@ -18,6 +21,20 @@ def describe(topology: Topology) -> str:
         caches[cache.level] = f"L{cache.level} {_size(cache.size_bytes)} shared by {len(cache.cores)}"
     if caches:
         lines += ["", "caches: " + ", ".join(caches[level] for level in sorted(caches))]
+    for node in topology.cpu_nodes:
+        if l3_sizes(topology, node.index):
+            groups = (
+                index_list([pu for core in cores for pu in core.pus]) for cores in domains_of(topology, node.index)
+            )
+            text = f"L3 caches of node {node.os_index}, by PUs: {'; '.join(groups)}"
+            lines += textwrap.wrap(text, 100, subsequent_indent="    ")
+    if topology.core_kinds > 1:
+        cores = [core for node in topology.nodes for core in node.cores]
+        kinds = [
+            index_list([pu for core in cores if core.kind == kind for pu in core.pus])
+            for kind in sorted({core.kind for core in cores})
+        ]
+        lines.append(f"kinds of cores, the fastest first, by PUs: {'; '.join(kinds)}")
     return "\n".join(lines)
 
 
@@ -27,6 +44,11 @@ def shape_of(topology: Topology) -> str:
     nodes = len(counts)
     cores = counted(counts[0], "core") if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
     text = f"{counted(nodes, 'NUMA node')} with {cores}{' each' if nodes > 1 else ''}"
+    if most_domains(topology) > 1:
+        caches = {len(domains_of(topology, node.index)) for node in topology.cpu_nodes}
+        text += f", {'up to ' * (len(caches) > 1)}{max(caches)} L3 caches{' a node' if nodes > 1 else ''}"
+    if topology.core_kinds > 1:
+        text += f", {topology.core_kinds} kinds of cores"
     if topology.threads_per_core > 1:
         text += f", {topology.threads_per_core} threads a core"
     extra = [node for node in topology.nodes if not node.cores]

@@ -1,10 +1,11 @@
 """A machine's nodes, and a mapping drawn on them: which thread on which core, and which pages on which node."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import assert_never
 
 import msgspec
 
+from numapredict.collect.domain import domains_of, l3_sizes
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import MachineDescription, load_description, machine_names
@@ -36,7 +37,8 @@ class CoreData(msgspec.Struct, frozen=True):
 class NodeData(msgspec.Struct, frozen=True, kw_only=True):
     """One node; ``pages`` says in words which of the program's memory is there, empty for none.
 
-    ``share`` is its part of all pages by a profile; ``pus`` are those of its cores, such as `0-15, 128-143`.
+    ``share`` is its part of all pages by a profile; ``pus`` are those of its cores, such as `0-15, 128-143`; ``l3s``
+    the numbers of cores of its L3 caches, empty for one.
     """
 
     name: str
@@ -46,6 +48,15 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
     pages: str
     pus: str = ""
     share: float | None = None
+    l3s: tuple[int, ...] = ()
+
+    @property
+    def groups(self) -> tuple[tuple[CoreData, ...], ...]:
+        """Return the cores of each L3 cache, or all together."""
+        ends = accumulate(self.l3s or (len(self.cores),))
+        return tuple(
+            self.cores[end - size : end] for size, end in zip(self.l3s or (len(self.cores),), ends, strict=True)
+        )
 
     @property
     def threads(self) -> str:
@@ -75,6 +86,11 @@ class TopologyData(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[PairTable, ...] = ()
     sources: tuple[str, ...] = ()
     note: str = ""
+
+    @property
+    def frames(self) -> str:
+        """Return what frames around cores mean, with a semicolon before it; empty where there are none."""
+        return "; each frame is an L3 cache" if any(node.l3s for node in self.nodes) else ""
 
 
 def machine_data(topology: Topology, description: MachineDescription | None) -> TopologyData:
@@ -119,12 +135,14 @@ def topology_data(
             caches=_caches(topology.caches, {core.index for core in node.cores}),
             cores=tuple(
                 CoreData(core.pus[0], next(iter(on), None), on[1:])
-                for core in node.cores
+                for cores in domains_of(topology, node.index)
+                for core in cores
                 for on in [threads.get(core.pus[0], ())]
             ),
             pages=pages.get(node.index, ""),
             pus=index_list(pu for core in node.cores for pu in core.pus).replace(",", ", "),
             share=shares.get(node.index),
+            l3s=l3_sizes(topology, node.index),
         )
         for node in topology.nodes
     )

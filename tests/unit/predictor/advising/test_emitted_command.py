@@ -61,7 +61,7 @@ def test_no_tool_deals_a_mapping_to_ranks(tool: Tool, capsys: pytest.CaptureFixt
     [
         (("--mapping", "8x2", "--emit", "env"), "is not a mapping's label"),
         (("--mapping", "64x4-scatter-interleave", "--emit", "env"), "needs 64 cores"),
-        (("--mapping", "8x2-scatter-interleave", "--emit", "taskset"), "'taskset' is not one of"),
+        (("--mapping", "8x2-scatter-interleave", "--emit", "pin"), "'pin' is not one of"),
         (("--mapping", "8x2-scatter-interleave", "--emit", "env", "--verify"), "--emit only prints a command"),
     ],
 )

@@ -137,3 +137,14 @@ def test_rows_of_a_machines_tables_are_nodes_with_cores_and_equal_figures_are_sa
     assert found["rome-8x16"].count('<th scope="row">Node 7</th>') == 2
     assert found["rome-8x16"].count("35.0") == 1
     assert "16 cores, PUs 112-127, 240-255" in found["rome-8x16"]
+
+
+def test_the_cores_of_each_cache_are_together_in_a_frame() -> None:
+    placement = resolve(parse_label("4x2-contiguous-locality-4l3"), shape([4, 4], l3_cores=2))
+    data = topology_data(placement.topology, placement)
+    assert data.frames == "; each frame is an L3 cache"
+    first, second = data.nodes
+    assert [[core.thread for core in cores] for cores in first.groups] == [[0, None], [1, None]]
+    assert [[core.thread for core in cores] for cores in second.groups] == [[2, None], [3, None]]
+    assert topology_data(shape([4, 4])).frames == ""
+    assert [len(cores) for cores in topology_data(shape([4])).nodes[0].groups] == [4]
