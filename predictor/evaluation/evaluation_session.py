@@ -25,7 +25,7 @@ from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.options import THESIS, TrainingOptions
 from numapredict.predictor.searching.gains_file import read_gains
-from numapredict.predictor.searching.prior import shipped_file
+from numapredict.predictor.searching.prior import shipped_file, shipped_gains
 
 KEPT_S = 30 * 24 * 3600
 """How long the folds of another version of the code are kept."""
@@ -78,7 +78,7 @@ def sources_for(dataset: Dataset, without_machine: bool) -> Sources:
     like_ours = dataset.topology is not None or dataset.counterparts is not None
     if not like_ours:
         return Sources(without_machine=without_machine)
-    known = read_gains(shipped_file())
+    known = read_gains(shipped_file()) if dataset.topology is None else shipped_gains(dataset.topology)
     return Sources(tuple(each for each in known if each.machine != dataset.machine), without_machine)
 
 

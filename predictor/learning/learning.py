@@ -31,8 +31,8 @@ from numapredict.predictor.learning.model_choice import (
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import default_of, train
-from numapredict.predictor.searching.gains_file import read_gains, write_gains
-from numapredict.predictor.searching.prior import shipped_file
+from numapredict.predictor.searching.gains_file import write_gains
+from numapredict.predictor.searching.prior import shipped_gains
 
 WORTHWHILE_GROUPS = 14
 """With fewer, under half as many mappings, searches of modelled machines gained no more than without."""
@@ -138,7 +138,7 @@ def learn_from_campaign(
         log.warning(EMULATED.format(emulation()))
     if budget is None:
         return _learn(run_campaign(campaign), output, wishes)
-    known = [each for each in read_gains(shipped_file()) if each.machine != campaign.machine.name]
+    known = [each for each in shipped_gains(campaign.machine.topology) if each.machine != campaign.machine.name]
     measured = run_within(campaign, budget, options_of(wishes.default, wishes.clusters), known)
     return (
         _learn(measured.dataset, output, wishes) if measured.whole else _learn_gains(measured.dataset, output, wishes)

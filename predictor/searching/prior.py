@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from numapredict.collect.domain import most_domains
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.terminal.printable import counted, name_cell
@@ -56,6 +57,15 @@ def shipped_file() -> Path:
     return Path(str(importlib.resources.files("numapredict.training_data"))) / "known_gains.msgpack"
 
 
+def shipped_gains(topology: Topology) -> tuple[MachineGains, ...]:
+    """Return the gains that ship, as far as they say anything of a topology; InvalidInputError for a damaged file.
+
+    What is gained by L3 caches counts only where nodes have several.
+    """
+    splits = most_domains(topology) > 1
+    return tuple(each for each in read_gains(shipped_file()) if splits or most_domains(each.topology) == 1)
+
+
 def kept_gains_path(trained: Path) -> Path:
     """Return where `numapredict regions --keep` keeps what regions of programs gained, beside ``trained``."""
     return trained.with_suffix(".regions")
@@ -75,7 +85,7 @@ def prior_of(
     own programs are few, and are all there is without any; whether it is ``modelled`` itself decides how they are
     carried over. Only mappings that it ``supports`` are in it. InvalidInputError for a damaged file.
     """
-    shipped, fleet_at = read_gains(shipped_file()), fleet_gains_path(trained.parent)
+    shipped, fleet_at = shipped_gains(topology), fleet_gains_path(trained.parent)
     fleet = read_gains(fleet_at) if fleet_at.is_file() else ()
     known = {each.machine for each in fleet}
     here = read_gains(trained) if trained.is_file() else (*fleet, *shipped)

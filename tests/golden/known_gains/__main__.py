@@ -1,7 +1,8 @@
 """Write the gains that ship anew: `python -m tests.golden.known_gains`.
 
-They are those of the shipped datasets' codelets and of the applications, whose own file holds what campaigns measured:
-`--applications FOLDER` (repeatable) makes that file anew, too, from one campaign's folder for each machine.
+They are those of the shipped datasets' codelets and of the applications, and of codelets on machines with several L3
+caches a node. The last two have files of their own with what campaigns measured: `--applications FOLDER` and `--l3s
+FOLDER` (repeatable) make these anew, too, from one campaign's folder for each machine.
 """
 
 import importlib.resources
@@ -27,6 +28,11 @@ APPLICATIONS = "applications"
 def applications_file() -> Path:
     """Return the file of what the applications gained, machine by machine."""
     return Path(str(importlib.resources.files("numapredict.training_data"))) / "application_gains.msgpack"
+
+
+def l3s_file() -> Path:
+    """Return the file of what codelets gained on machines with several L3 caches a node."""
+    return Path(str(importlib.resources.files("numapredict.training_data"))) / "l3_gains.msgpack"
 
 
 def gains_in(dataset: Dataset) -> MachineGains:
@@ -61,12 +67,14 @@ def made(name: str) -> MachineGains:
 
 
 @click.command()
-@click.option("--applications", "folders", multiple=True, type=click.Path(exists=True))
-def main(folders: Sequence[str]) -> None:
-    """Write the file, and before it that of the applications if folders of their campaigns are named."""
-    if folders:
-        write_gains([gains_in(open_dataset(folder)) for folder in folders], applications_file())
-    write_gains([made(name) for name in shipped_datasets()], shipped_file())
+@click.option("--applications", multiple=True, type=click.Path(exists=True))
+@click.option("--l3s", multiple=True, type=click.Path(exists=True))
+def main(applications: Sequence[str], l3s: Sequence[str]) -> None:
+    """Write the file, and before it those for which folders of campaigns are named."""
+    for folders, file in ((applications, applications_file()), (l3s, l3s_file())):
+        if folders:
+            write_gains([gains_in(open_dataset(folder)) for folder in folders], file)
+    write_gains([*(made(name) for name in shipped_datasets()), *read_gains(l3s_file())], shipped_file())
 
 
 if __name__ == "__main__":
