@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from numapredict.collect.figure import Figure
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import Mapping
@@ -100,6 +101,10 @@ class HardwareMachine:
     def note_regions(self) -> None:
         """Give the measurements from now on a note of each region's time."""
         self.conditions = replace(self.conditions, region_times=True)
+
+    def compare_by(self, figure: Figure) -> None:
+        """Read this figure in all runs from now on; a run without it has failed."""
+        self.conditions = replace(self.conditions, figure=figure)
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.host.work_folder import require_room
@@ -17,10 +18,12 @@ from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
+from numapredict.collect.measuring.metric import KEPT_BYTES, metric_of
 from numapredict.collect.measuring.repetitions import Repeated, Timed, judged_times
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placement import Placement
+from numapredict.collect.placing.allowance import TimeAllowance
 from numapredict.collect.placing.census import read_census, region_time_so_far
 from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.executable import command_of
@@ -46,7 +49,7 @@ class Conditions:
 
     ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
     dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does. ``region_times``: those of
-    each region are kept.
+    each region are kept. ``figure`` is what runs are compared by.
     """
 
     topology: Topology
@@ -57,6 +60,7 @@ class Conditions:
     usual_codes: dict[str, int | None] | None = None
     execute: Callable[..., Ending] = run_process
     region_times: bool = False
+    figure: Figure = TIME
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -172,7 +176,10 @@ class HardwareRun:
         if regions is None and self.start.way == "library":  # it has none, or they could not be written
             require_room(self.folder)
         calibrated = self.conditions.counters
-        return self._failure(ending), Timed(
+        failed, pattern = self._failure(ending), self.conditions.figure.metric
+        readings, why = metric_of(pattern, ending) if pattern and failed is None else ((), "")
+        failed = Failed("crashed", why) if why else failed
+        return failed, Timed(
             time_s=time_s,
             # Regions that threads run side by side add up to more than the run.
             region_time_s=None if regions is None else min(regions.region_time_s, time_s),
@@ -181,6 +188,7 @@ class HardwareRun:
             uncounted=uncounted,
             counted_share=traffic.running_share if traffic else 1.0,
             counting_notes=traffic.notes if traffic else (),
+            readings=readings,
         )
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
@@ -253,8 +261,11 @@ class HardwareRun:
 
     def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
+        most: float | TimeAllowance = self.conditions.timeout_s
+        if self.conditions.figure.metric:
+            most = TimeAllowance(self.conditions.timeout_s, output_bytes=KEPT_BYTES)
         try:
-            return self.conditions.execute(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)
+            return self.conditions.execute(*wrapped, self.program.directory, most, cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             raise cannot_start(self.program.command[0], error) from None
 

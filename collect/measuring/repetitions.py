@@ -24,7 +24,7 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     """One timed run: its times in seconds, its counters or why there are none, and what disturbed it.
 
     ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` the source's
-    caveats.
+    caveats. ``readings`` has the figure that is compared, where that is not the time.
     """
 
     time_s: float
@@ -34,6 +34,7 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     uncounted: str = ""
     counted_share: float = 1.0
     counting_notes: tuple[str, ...] = ()
+    readings: tuple[tuple[str, float], ...] = ()
 
 
 def judged_times(runs: Sequence[Timed]) -> list[float]:
@@ -58,7 +59,9 @@ class Repeated(msgspec.Struct, frozen=True):
 
     def repetitions(self, local_share: float | None) -> tuple[Repetition, ...]:
         """Return the kept runs, each with the local share that was seen under its mapping."""
-        return tuple(Repetition(run.time_s, run.region_time_s, run.counters, (), local_share) for run in self.kept)
+        return tuple(
+            Repetition(run.time_s, run.region_time_s, run.counters, run.readings, local_share) for run in self.kept
+        )
 
 
 def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:

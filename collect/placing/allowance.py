@@ -21,10 +21,14 @@ LONGEST = 10.0
 
 
 class TimeAllowance(msgspec.Struct, frozen=True):
-    """The most seconds of wall time, and of processor time of all threads and child processes together."""
+    """The most seconds of wall time, and of processor time of all threads and child processes together.
+
+    So many bytes of the ends of standard output and standard error are kept meanwhile.
+    """
 
     wall_s: float
     processor_s: float = math.inf
+    output_bytes: int = 0
 
 
 def allowance_of(processor_s: float, threads: int = 1) -> TimeAllowance:

@@ -79,6 +79,7 @@ def advice_about(found: Advice) -> AboutData:
         ("Default", f"{found.default}: what datasets count speedups from"),
         ("Chosen by", chosen_by(found)),
         ("Times", "of the whole run"),
+        *(() if found.figure.is_time else (("Compared by", f"the metric, {found.figure.metric}"),)),
         ("Exit code", f"{found.exit_code}"),
     ]
     if found.expected_runs is not None:
