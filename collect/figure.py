@@ -15,30 +15,40 @@ VALUE, STEP = "figure", "figure_step"
 FLAGS = re.MULTILINE
 """How a metric's pattern is read: ``^`` and ``$`` are at the ends of each line."""
 
+LEAST_S, MOST_S = 1.0, 86_400.0
+"""How long a window may be, in seconds."""
+
 _ALL_DIGITS = 1e5  # from here on, digits behind the point say nothing
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search compares of its runs: their time, or the ``metric`` that the program prints.
+    """What a search compares of its runs: their time, or what the program prints or does in a window.
 
     ``metric`` is a regular expression (Python's ``re``) whose last match has the metric as its first group; empty for
-    the time. The larger metric is better, with ``smaller`` the smaller one.
+    none. The larger metric is better, with ``smaller`` the smaller one. A run is ended after ``seconds``, and then
+    compared by the metric, or, without one, by the parallel regions that it completed a second.
     """
 
     metric: str = ""
     smaller: bool = False
+    seconds: float | None = None
 
     @property
     def is_time(self) -> bool:
         """Return whether runs are compared by their time."""
-        return not self.metric
+        return not self.metric and self.seconds is None
+
+    @property
+    def name(self) -> str:
+        """Return what is compared, behind `by`."""
+        return "run time" if self.is_time else "the metric" if self.metric else "regions a second"
 
     def value(self, measurement: Measurement) -> float | None:
         """Return the figure of a run as the program says it; None where it has none, and where the time is compared."""
         return None if self.is_time else _reading(measurement, VALUE)
 
     def cost(self, measurement: Measurement) -> float:
-        """Return the number by which runs compare, the smaller the better: the time in seconds, or of the metric.
+        """Return the number by which runs compare, the smaller the better: the time in seconds, or of the figure.
 
         Not a number where the run has none.
         """
@@ -60,18 +70,20 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     def in_words(self, value: float) -> str:
         """Return a figure for a person to read."""
-        return f"metric {number_in_words(value)}"
+        return f"metric {number_in_words(value)}" if self.metric else f"{number_in_words(value)} regions/s"
 
 
 TIME = Figure()
 
 
-def metric_figure(pattern: str | None, *, smaller: bool) -> Figure:
-    """Return the figure that options ask for, the time without a pattern; UsageError for what is no pattern."""
+def figure_of(pattern: str | None, *, smaller: bool, seconds: float | None) -> Figure:
+    """Return the figure that options ask for, the time without any; UsageError for what is no pattern or window."""
+    if seconds is not None and not LEAST_S <= seconds <= MOST_S:
+        raise UsageError(f"--seconds is {seconds:g}: name {LEAST_S:g} to {MOST_S:g}, in which the program works")
     if pattern is None:
         if smaller:
             raise UsageError("--metric-smaller says which metric is better: give its pattern by --metric, too")
-        return TIME
+        return TIME if seconds is None else Figure(seconds=seconds)
     try:
         with warnings.catch_warnings(action="ignore"):
             groups = re.compile(pattern, FLAGS).groups
@@ -79,7 +91,7 @@ def metric_figure(pattern: str | None, *, smaller: bool) -> Figure:
         raise UsageError(f"--metric {pattern!r} is no regular expression: {error}") from None
     if not groups:
         raise UsageError(f"--metric {pattern!r} has no group: put the number in one, as in 'GB/s: ([0-9.]+)'")
-    return Figure(metric=pattern, smaller=smaller)
+    return Figure(metric=pattern, smaller=smaller, seconds=seconds)
 
 
 def number_in_words(value: float) -> str:

@@ -139,11 +139,12 @@ class HardwareMachine:
 
     def _run(self, program: Program, placement: Placement | None, limit: RunLimit) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
-            report = folder / "regions"
+            report, forks = folder / "regions", self.conditions.figure.seconds is not None
             if placement is None:
-                start = start_as_it_is(program, report)
+                start = start_as_it_is(program, report, forks=forks)
             else:
-                start = start_of(program, placement, PlacementFiles(report=str(report), claims=claims_beside(report)))
+                files = PlacementFiles(report=str(report), claims=claims_beside(report), forks=forks)
+                start = start_of(program, placement, files)
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())

@@ -6,6 +6,7 @@ import sys
 from decimal import Decimal, InvalidOperation
 
 from numapredict.collect.figure import FLAGS, STEP, VALUE
+from numapredict.collect.measuring.window import Readings
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.terminal.printable import printable
 
@@ -30,9 +31,6 @@ for part in data[:length], data[length:]:
         sys.exit()
 sys.exit({_NOTHING})
 """
-
-
-Readings = tuple[tuple[str, float], ...]
 
 
 def metric_of(pattern: str, ending: Ending) -> tuple[Readings, str]:

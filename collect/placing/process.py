@@ -14,10 +14,11 @@ import msgspec
 
 from numapredict.collect.host.standard_input import open_input
 from numapredict.collect.placing.affinity import kept_to
-from numapredict.collect.placing.allowance import Meter, TimeAllowance
+from numapredict.collect.placing.allowance import Meter, TimeAllowance, family
 from numapredict.collect.placing.guard import guarded, start_error
 from numapredict.collect.placing.tail import Tail
 from numapredict.native.errors import UnrunnableProgramError
+from numapredict.native.library import launcher_program
 
 _TAIL_BYTES = 4096
 _LINE_CHARACTERS = 200
@@ -49,6 +50,7 @@ class Ending(msgspec.Struct, frozen=True):
     """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr.
 
     ``output`` and ``errors`` are the ends of what it wrote to standard output and standard error, if they were kept.
+    ``at_window``: it ran until the end of its window, which the time is.
     """
 
     time_s: float
@@ -57,6 +59,7 @@ class Ending(msgspec.Struct, frozen=True):
     last_line: str
     output: bytes = b""
     errors: bytes = b""
+    at_window: bool = False
 
     @property
     def reason(self) -> str:
@@ -123,6 +126,11 @@ def run_process(
         listen()
         ended = _watch(handle, tails, Meter(allowance, process.pid), meanwhile)
         time_s = time.perf_counter() - started
+        at_window = not ended and allowance.window is not None
+        if not ended and allowance.window is not None:
+            allowance.window.at_end()
+            _ask_to_end(process.pid, guarded=is_guarded)
+            _watch(handle, tails, Meter(TimeAllowance(allowance.window.grace_s), process.pid), None)
         errors, *output = [tail.drained() for tail in tails]
         error = start_error(start_errors)
         if error is not None:
@@ -130,8 +138,9 @@ def run_process(
     lines = errors[-_TAIL_BYTES:].decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     printable = "".join(character if character.isprintable() else " " for character in last)
-    kept = (output[0], errors) if output else ()
-    return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS], *kept)
+    found = Ending(time_s, process.returncode, not ended and not at_window, printable[:_LINE_CHARACTERS])
+    kept = (output[0], errors) if output else (b"", b"")
+    return msgspec.structs.replace(found, output=kept[0], errors=kept[1], at_window=at_window)
 
 
 @contextlib.contextmanager
@@ -210,6 +219,15 @@ def _end_guard(guard: int) -> None:
     """Have the guard kill its processes, and wait for its end; it is reaped later, so its PID is not reused."""
     os.kill(guard, signal.SIGTERM)
     os.waitid(os.P_PID, guard, os.WEXITED | os.WNOWAIT)
+
+
+def _ask_to_end(leader: int, *, guarded: bool) -> None:
+    """Send SIGTERM to the command and all its children, each once: not to our launchers, which would pass it on."""
+    launcher = str(launcher_program().resolve()) if guarded else ""
+    for process in family(leader):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{process}/exe") != launcher:
+                os.kill(process, signal.SIGTERM)
 
 
 def _kill_group(leader: int) -> None:

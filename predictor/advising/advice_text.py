@@ -124,7 +124,8 @@ def gain_in_words(found: Advice) -> str:
     if not found.figure.is_time and confirmation is not None:
         before, after = map(statistics.geometric_mean, (confirmation.baseline_figures, confirmation.mapping_figures))
         change = f"from {number_in_words(before)} to {number_in_words(after)}"
-        return f"{found.speedup:.2f}x by the metric, {change} ({confirmation.time_speedup or 0.0:.2f}x by run time)"
+        by_time = f" ({confirmation.time_speedup or 0.0:.2f}x by run time)" if found.figure.seconds is None else ""
+        return f"{found.speedup:.2f}x by {found.figure.name}, {change}{by_time}"
     text = f"{found.speedup:.2f}x for the whole run"
     if found.region_speedup is None or found.region_share is None:
         return text
@@ -176,7 +177,7 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
 
 def _better(found: Advice) -> tuple[str, str]:
     """Return what a mapping is that is better than another, and than all others."""
-    return ("faster", "fastest") if found.figure.is_time else ("better by the metric", "best by it")
+    return ("faster", "fastest") if found.figure.is_time else (f"better by {found.figure.name}", "best by it")
 
 
 def _disturbed_in_words(found: Advice) -> tuple[str, ...]:

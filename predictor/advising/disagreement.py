@@ -1,7 +1,8 @@
-"""Where the metric and the run time disagree, or the metric has too few digits: what an answer then says."""
+"""Where the metric and the run time disagree, or the figure has too few digits: what an answer then says."""
 
 from collections.abc import Iterator
 
+from numapredict.collect.measuring.repetitions import EARLY
 from numapredict.predictor.advising.confirmation import LEAST_ADVISED, Confirmation
 from numapredict.predictor.advising.search_run import SearchRun
 from numapredict.predictor.advising.search_state import Search
@@ -11,12 +12,22 @@ FASTER = 1.05
 
 
 def disagreements(found: Search, confirmation: Confirmation | None) -> Iterator[str]:
-    """Yield what to know where a metric is compared; nothing where the time is."""
+    """Yield what to know where another figure than the time is compared; nothing where the time is."""
     if found.figure.is_time:
         return
     doubt = 2 ** (2 * found.figure.doubt(found.made[0].measurement))
-    if doubt > 2**LEAST_ADVISED:
+    if doubt > 2**LEAST_ADVISED and found.figure.metric:
         yield f"the metric has few digits: gains below {doubt - 1:.0%} cannot be told by it; print more of them"
+    elif doubt > 2**LEAST_ADVISED:
+        yield f"few regions complete in the window: gains below {doubt - 1:.0%} cannot be told; make --seconds longer"
+    early = [when for made in found.made for name, when in made.measurement.provenance if name == EARLY]
+    if early:
+        yield (
+            f"the program ended by itself after {early[0]}, before its window of {found.figure.seconds:g} s: it is "
+            "compared by what it did until then"
+        )
+    if found.figure.seconds is not None:  # the same for all
+        return
     if confirmation is not None and confirmation.speedup is not None and confirmation.time_speedup is not None:
         by_time, under = confirmation.time_speedup, f"under {confirmation.mapping}"
         if confirmation.won and by_time < 2**-LEAST_ADVISED:

@@ -146,7 +146,7 @@ class KeptRuns:
             elif any(map(self._is_same_program, path.parent.glob("*.json"))):
                 log.info(
                     "its kept runs were started otherwise, with other variables, input, folder or cores, another "
-                    "--metric, or by another numapredict: all runs are made anew"
+                    "--metric or window, or by another numapredict: all runs are made anew"
                 )
             return ()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -172,7 +172,7 @@ class KeptRuns:
             return "its kept runs lack the first"
         fault = next(filter(None, (fault_of(run.measurement, self._nodes) for run in found.runs)), "")
         if any(run.measurement.status == "ok" and math.isnan(self._figure.cost(run.measurement)) for run in found.runs):
-            fault = fault or "one has no metric"
+            fault = fault or "one has no figure"
         if fault or found.runs[0].measurement.status != "ok":
             return f"its kept runs make no sense ({fault or 'the first failed'})"
         now = set(self._before)

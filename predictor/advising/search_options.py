@@ -79,5 +79,6 @@ def comparing(options: SearchOptions, figure: Figure) -> SearchOptions:
     }
     if any(unused.values()):
         name = next(name for name, given in unused.items() if given)
-        raise UsageError(f"{name} is for searches that compare run times, not a --metric: leave one of both out")
+        other = "--metric" if figure.metric else "--seconds"
+        raise UsageError(f"{name} is for searches that compare run times, and has no effect with {other}: leave it out")
     return msgspec.structs.replace(options, figure=figure, cut=False)

@@ -176,9 +176,10 @@ def _on_described(question: Question, name: str) -> Advice | Unknown:
             "--fresh discards runs of this computer, and of a described machine none are kept: leave it out"
         )
     if not question.search.figure.is_time:
+        what = "--metric" if question.search.figure.metric else "--seconds"
         raise UsageError(
-            "--metric is what a run on this computer prints, and those of a described machine are computed: leave "
-            "--metric or --machine out"
+            f"{what} is for runs of this computer, and times of a described machine are computed: leave {what} or "
+            "--machine out"
         )
     if not question.search.cut:
         raise UsageError(

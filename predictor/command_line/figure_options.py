@@ -13,6 +13,13 @@ _OPTIONS = (
         help="Compare runs by a number that the program prints, in place of their time: the first group of the last "
         "match of this regular expression (Python's). Larger is better.",
     ),
+    click.option(
+        "--seconds",
+        type=click.FloatRange(1, 86_400),
+        metavar="N",
+        help="For programs that do not end: end each run after N seconds, and compare the parallel regions that it "
+        "completed a second, or the --metric.",
+    ),
     click.option("--metric-smaller", is_flag=True, help="The smaller metric is better, as of latencies."),
 )
 
@@ -22,9 +29,10 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def gather(**options: Any) -> Any:  # noqa: ANN401 - click decides the types
-        from numapredict.collect.figure import metric_figure
+        from numapredict.collect.figure import figure_of
 
-        figure = metric_figure(options.pop("metric"), smaller=options.pop("metric_smaller"))
+        smaller, seconds = options.pop("metric_smaller"), options.pop("seconds")
+        figure = figure_of(options.pop("metric"), smaller=smaller, seconds=seconds)
         return command(figure=figure, **options)
 
     decorated: Callable[..., Any] = gather

@@ -96,7 +96,7 @@ def confirming_data(found: Advice, confirmation: Confirmation) -> ConfirmingData
     result = confirmation.reason
     if confirmation.speedup is not None:
         mean = " on average (geometric mean)" if len(confirmation.mapping_s) > 1 else ""
-        better = "significantly faster" if found.figure.is_time else "significantly better by the metric"
+        better = "significantly faster" if found.figure.is_time else f"significantly better by {found.figure.name}"
         sure = better if confirmation.won else f"not {better}: keep what you have"
         result = f"{factor(confirmation.speedup)}{mean}: {sure}"
     return ConfirmingData(
@@ -110,7 +110,7 @@ def confirming_data(found: Advice, confirmation: Confirmation) -> ConfirmingData
 def _rounds(figure: Figure, confirmation: Confirmation) -> tuple[Round, ...]:
     def in_words(value: float | None) -> str:
         if value is None:
-            return "no time" if figure.is_time else "no metric"
+            return "no time" if figure.is_time else "none"
         return seconds(value) if figure.is_time else number_in_words(value)
 
     times = confirmation.baseline_s, confirmation.mapping_s

@@ -72,7 +72,7 @@ class RunsData(msgspec.Struct, frozen=True, kw_only=True):
     """All runs; ``kept`` says which were made earlier, ``chosen_by`` what chose them.
 
     ``baseline`` is what the first was of, ``ended`` and ``failed`` whether any was, ``regions`` whether the
-    parallel regions of any were timed, ``metric`` whether a metric is compared.
+    parallel regions of any were timed, ``metric`` what is compared in place of the time.
     """
 
     rows: tuple[RunRow, ...]
@@ -83,7 +83,7 @@ class RunsData(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     failed: bool
     regions: bool
-    metric: bool
+    metric: str
 
 
 def runs_data(found: Advice) -> RunsData:
@@ -102,7 +102,7 @@ def runs_data(found: Advice) -> RunsData:
         ended=any(row.outcome == "ended" for row in rows),
         failed=any(row.outcome == "failed" for row in rows),
         regions=any(row.region_speedup is not None for row in rows),
-        metric=not found.figure.is_time,
+        metric="" if found.figure.is_time else found.figure.name,
     )
 
 
@@ -170,7 +170,7 @@ def _in_words(row: RunRow) -> str:
     """Return a run as a pointer shows it."""
     title = f"run {row.title}" if row.title.isdigit() else row.title
     speed = "" if row.speedup is None else f", {factor(row.speedup)}"
-    metric = f", metric {row.metric}" if row.metric else ""
+    metric = f", {row.metric}" if row.metric else ""
     return f"{title}: {row.mapping}{metric}, {row.time}{speed}"
 
 

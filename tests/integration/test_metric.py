@@ -47,7 +47,7 @@ def table(folder: Path) -> Path:
 
 def test_the_metric_of_a_table_decides_though_the_run_takes_longer(tmp_path: Path) -> None:
     found, said = asked(*TOKENS, "--runs", 3, table(tmp_path))
-    assert found["figure"] == {"metric": TOKENS[1], "smaller": False}
+    assert found["figure"] == {"metric": TOKENS[1], "smaller": False, "seconds": None}
     assert [run["figure"] for run in found["runs"]] == [12.34, 15.43, 15.43]
     assert {run["outcome"] for run in found["runs"]} == {"done"}
     assert not found["keep"]
@@ -115,7 +115,7 @@ def refused(*words: object) -> str:
         ((*TOKENS, "--for", 5), "--for is for searches that compare run times"),
         ((*TOKENS, "--no-cut"), "--no-cut is for searches that compare run times"),
         ((*TOKENS, "--method", "thesis"), "--method thesis is for searches that compare run times"),
-        ((*TOKENS, "--machine", "lpdquad"), "--metric is what a run on this computer prints"),
+        ((*TOKENS, "--machine", "lpdquad"), "--metric is for runs of this computer"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_one_line(tmp_path: Path, words: tuple[object, ...], said: str) -> None:

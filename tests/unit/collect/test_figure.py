@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from numapredict.collect.figure import STEP, TIME, VALUE, Figure, metric_figure, number_in_words
+from numapredict.collect.figure import STEP, TIME, VALUE, Figure, figure_of, number_in_words
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.native.errors import UsageError
@@ -40,8 +40,8 @@ def test_a_figure_of_few_digits_leaves_a_doubt_of_half_of_the_last_one() -> None
 
 
 def test_patterns_are_checked_before_anything_runs() -> None:
-    assert metric_figure(None, smaller=False) == TIME
-    assert metric_figure("^x(.)$", smaller=True) == Figure(metric="^x(.)$", smaller=True)
+    assert figure_of(None, smaller=False, seconds=None) == TIME
+    assert figure_of("^x(.)$", smaller=True, seconds=None) == Figure(metric="^x(.)$", smaller=True)
     for pattern, smaller, said in (
         ("a(b", False, "--metric 'a(b' is no regular expression: missing )"),
         ("(a)" + "(" * 30_000 + ")" * 30_000, False, "is no regular expression"),
@@ -49,7 +49,7 @@ def test_patterns_are_checked_before_anything_runs() -> None:
         (None, True, "--metric-smaller says which metric is better: give its pattern"),
     ):
         with pytest.raises(UsageError) as error:
-            metric_figure(pattern, smaller=smaller)
+            figure_of(pattern, smaller=smaller, seconds=None)
         assert said in str(error.value)
 
 
