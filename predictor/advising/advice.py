@@ -339,12 +339,17 @@ def _warnings(found: Search, share: float | None, confirmation: Confirmation | N
     if NUMACTL in notes:
         lines.append(f"the runs were placed by {notes[PLACEMENT]}, which `numapredict run` uses too")
     if found.kept and confirmation is not None and len(confirmation.baseline_s) > 1:
-        kept_s, again = found.records()[0].time_s or 0.0, confirmation.baseline_s
-        off = abs(kept_s / statistics.fmean(again) - 1)
+        in_words: Callable[[float], str] = seconds_in_words
+        first, again = found.records()[0], confirmation.baseline_s
+        kept, verb = first.time_s or 0.0, "took"
+        if not found.figure.is_time:
+            again, in_words = confirmation.baseline_figures, found.figure.in_words
+            kept, verb = first.figure or 0.0, "had"
+        off = abs(kept / statistics.fmean(again) - 1)
         if off > max(DRIFT, DRIFT_IN_DEVIATIONS * statistics.stdev(again) / statistics.fmean(again)):
             lines.append(
-                f"the program as it is now took {seconds_in_words(kept_s)} in the kept run and "
-                f"{seconds_in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
+                f"the program as it is now {verb} {in_words(kept)} in the kept run and "
+                f"{in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
                 "kept runs may have misled the search (--fresh makes all anew)"
             )
     return tuple(lines)

@@ -224,10 +224,11 @@ def _further_in_words(found: Advice, following: FurtherRun) -> str:
     text = f"a further run, of {following.mapping}, is expected to "
     if adds_nothing(found, following):
         return text + "add nothing"
-    alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
+    better, improve = ("faster", "speed up") if found.figure.is_time else ("better", "improve")
+    alone, chance = following.speedup, f"{better} with a chance of {following.chance:.0%}"
     interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it, 90% interval"
     if found.modelled or worth_from is None:  # what it costs here is a trace, and what a metric is worth who knows
-        text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance})"
+        text += f"{improve} the best by {speed - 1:.1%} on average ({interval}, {chance})"
         return f"{text}; {decided_by(found, following)}"
     cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
     confirming = " with the runs that confirm it" if following.confirming_s else ""

@@ -143,14 +143,14 @@ def _further_facts(found: Advice, following: FurtherRun) -> tuple[tuple[str, str
     confirming = f", of which {seconds(following.confirming_s)} to confirm its gain" if following.confirming_s else ""
     facts = [
         (
-            "It should speed up the best so far by",
-            f"{following.expected_speedup - 1:.1%} on average; a slower run counts as 0%",
+            f"It should {'speed up' if found.figure.is_time else 'improve'} the best so far by",
+            f"{following.expected_speedup - 1:.1%} on average; a worse run counts as 0%",
         ),
         (
             "The run itself, over the best so far",
             f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} (90% interval)",
         ),
-        ("Chance that it is faster", f"{following.chance:.0%}"),
+        (f"Chance that it is {'faster' if found.figure.is_time else 'better'}", f"{following.chance:.0%}"),
         ("It costs at most", "a trace" if found.modelled else f"{seconds(following.cost_s)}{confirming}"),
     ]
     if not found.figure.is_time:

@@ -12,6 +12,7 @@ from numapredict.collect.limits import Limits
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.predictor.advising import kept_runs
+from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import Runner, Search, search
 from numapredict.predictor.advising.search_options import SearchOptions, comparing
@@ -60,6 +61,23 @@ def test_runs_compared_by_another_figure_are_not_used_and_those_of_the_same_are(
         found = search(runner, PRIOR, TOPOLOGY, comparing(SearchOptions(runs=2), figure))
         assert (found.kept, len(found.made)) == (before, 2)
         assert found.records()[1].speedup == pytest.approx(2.0 if figure.is_time else 1.2)
+
+
+def test_a_kept_metric_that_does_not_come_again_is_told() -> None:
+    for figures, said in (([10.0], False), ([10.0, 13.0], True)):
+        computer = Printing(times(8.0, local=8.0), {AS_IT_IS: figures, LOCAL: [16.0]})
+        answers = [
+            advise(
+                TRUE,
+                computer,  # type: ignore[arg-type]
+                replace(computer.runner(), kept=KeptRuns(TRUE, TOPOLOGY, figure=METRIC, fresh=fresh)),
+                PRIOR,
+                comparing(SearchOptions(runs=2), METRIC),
+            )
+            for fresh in (True, False)
+        ]
+        text = "the program as it is now had metric 10 in the kept run and metric 13 on average now: "
+        assert any(line.startswith(text) for line in answers[1].warnings) == said
 
 
 def test_a_file_whose_runs_lost_their_metric_is_not_used(folder: Path) -> None:
