@@ -65,7 +65,8 @@ class Counters(msgspec.Struct, frozen=True):
 class Repetition(msgspec.Struct, frozen=True):
     """One run: its time, the part spent in parallel regions where that is known, and counters where there are any.
 
-    ``readings`` are counters of other tools, with their names and units (``collect import``).
+    ``readings`` are counters of other tools, with their names and units (``collect import``), or the figure that a
+    search compares (collect/figure.py).
     ``sampled_share`` is the share, 0 to 1, of page touches that were local in an untimed run of the same mapping, for
     computers without counters.
     """

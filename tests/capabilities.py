@@ -9,6 +9,7 @@ DEFAULT = {
     "advice": "integration/test_advised_programs.py",
     "run": "integration/test_placed_run.py",
     "search": "integration/test_search.py",
+    "metric": "integration/test_metric.py",
     "train and evaluate": "integration/test_small_training.py",
     "variables": "integration/test_variables.py",
     "regions": "integration/test_planned_regions.py",

@@ -3,8 +3,10 @@
 import itertools
 from collections.abc import Callable, Iterator
 
+import msgspec
 import numpy as np
 
+from numapredict.collect.figure import STEP, TIME, VALUE, Figure
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.measuring.repetitions import BUSY
@@ -15,7 +17,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnsupportedMappingError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.search import Runner
-from numapredict.predictor.advising.search_options import SearchOptions
+from numapredict.predictor.advising.search_options import SearchOptions, comparing
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.planted import four_by_eight
@@ -112,6 +114,25 @@ class Noisy(Computer):
         return super().run(mapping, limit)
 
 
+class Printing(Computer):
+    """A computer on which a program prints these metrics, one a run of a mapping, the last one for ever."""
+
+    def __init__(
+        self, whole_s: dict[AnyMapping, float], metrics: dict[AnyMapping, list[float]], step: float = 0.0
+    ) -> None:
+        super().__init__(whole_s)
+        self.step = step
+        self.metrics = {mapping: itertools.chain(each, itertools.repeat(each[-1])) for mapping, each in metrics.items()}
+
+    def run(self, mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
+        found = super().run(mapping, limit)
+        if found.status != "ok":
+            return found
+        readings = ((VALUE, next(self.metrics[mapping])), (STEP, self.step))
+        repetition = msgspec.structs.replace(found.repetitions[0], readings=readings)
+        return msgspec.structs.replace(found, repetitions=(repetition,))
+
+
 def times(baseline: float, **others: float) -> dict[AnyMapping, float]:
     """Return seconds by mapping, 10 where nothing else is said."""
     named: dict[str, Mapping] = {"local": LOCAL, "spread": SPREAD, "half": HALF, "one": ONE, "default": DEFAULT}
@@ -124,10 +145,11 @@ def answered(
     baseline: AnyMapping = AS_IT_IS,
     expected_runs: int | None = None,
     program: Program = APP,
+    figure: Figure = TIME,
 ) -> Advice:
     """Return the answer of a search on the computer."""
     machine: object = computer
-    options = SearchOptions(runs=runs, expected_runs=expected_runs)
+    options = comparing(SearchOptions(runs=runs, expected_runs=expected_runs), figure)
     found = advise(program, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
     assert isinstance(found, Advice)
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from numapredict.collect.figure import Figure
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import Mapping
@@ -101,6 +102,10 @@ class HardwareMachine:
         """Give the measurements from now on a note of each region's time."""
         self.conditions = replace(self.conditions, region_times=True)
 
+    def compare_by(self, figure: Figure) -> None:
+        """Read this figure in all runs from now on; a run without it has failed."""
+        self.conditions = replace(self.conditions, figure=figure)
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)
@@ -134,11 +139,12 @@ class HardwareMachine:
 
     def _run(self, program: Program, placement: Placement | None, limit: RunLimit) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
-            report = folder / "regions"
+            report, forks = folder / "regions", self.conditions.figure.seconds is not None
             if placement is None:
-                start = start_as_it_is(program, report)
+                start = start_as_it_is(program, report, forks=forks)
             else:
-                start = start_of(program, placement, PlacementFiles(report=str(report), claims=claims_beside(report)))
+                files = PlacementFiles(report=str(report), claims=claims_beside(report), forks=forks)
+                start = start_of(program, placement, files)
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())

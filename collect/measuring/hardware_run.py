@@ -5,11 +5,12 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.given_environment import given_environment
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.host.work_folder import require_room
@@ -17,16 +18,19 @@ from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
+from numapredict.collect.measuring.metric import KEPT_BYTES, metric_of
 from numapredict.collect.measuring.repetitions import Repeated, Timed, judged_times
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
+from numapredict.collect.measuring.window import Completed, Readings, completed_now, rate_of
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.census import read_census, region_time_so_far
+from numapredict.collect.placing.allowance import TimeAllowance, Window
+from numapredict.collect.placing.census import Census, read_census, region_time_so_far
 from numapredict.collect.placing.claims import claims_beside
 from numapredict.collect.placing.executable import command_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
-from numapredict.collect.placing.preload import VARIABLE, PlacementFiles
+from numapredict.collect.placing.preload import VARIABLE, PlacementFiles, processes_files
 from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.placing.region_times import RegionTimes, read_region_times, without_work
 from numapredict.collect.placing.start import Start, start_of
@@ -46,7 +50,7 @@ class Conditions:
 
     ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
     dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does. ``region_times``: those of
-    each region are kept.
+    each region are kept. ``figure`` is what runs are compared by.
     """
 
     topology: Topology
@@ -57,6 +61,7 @@ class Conditions:
     usual_codes: dict[str, int | None] | None = None
     execute: Callable[..., Ending] = run_process
     region_times: bool = False
+    figure: Figure = TIME
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -86,6 +91,7 @@ class HardwareRun:
     folder: Path
     count: Count
     exit_code: int | None = None  # of the first run that worked
+    done: Completed = field(default_factory=Completed)  # in the last run's window
     regions: RegionTimes | None = None  # of the last untimed run, or without one of the last timed one
 
     def __post_init__(self) -> None:
@@ -167,21 +173,38 @@ class HardwareRun:
         finally:
             uncounted = _closed(stack) or uncounted
         # Guard and counting tool take time to start and to end, which is not the program's.
-        time_s = read_time_s(clock) or ending.time_s
+        time_s = (None if ending.at_window else read_time_s(clock)) or ending.time_s
         regions = read_census(self.report)
         if regions is None and self.start.way == "library":  # it has none, or they could not be written
             require_room(self.folder)
         calibrated = self.conditions.counters
-        return self._failure(ending), Timed(
+        failed, window_s = self._failure(ending), self.conditions.figure.seconds
+        readings, why = self._figure(ending, time_s) if failed is None else ((), "")
+        failed = Failed("crashed", why) if why else failed
+        return failed, Timed(
             time_s=time_s,
             # Regions that threads run side by side add up to more than the run.
-            region_time_s=None if regions is None else min(regions.region_time_s, time_s),
+            region_time_s=None if regions is None else min(self._region_time_s(regions, ending), time_s),
             disturbance=found,
             counters=counters_of(traffic, time_s, calibrated.factor) if traffic and calibrated else None,
             uncounted=uncounted,
             counted_share=traffic.running_share if traffic else 1.0,
             counting_notes=traffic.notes if traffic else (),
+            readings=readings,
+            early=f"{time_s:.3g} s" if window_s is not None and not ending.at_window else "",
         )
+
+    def _figure(self, ending: Ending, time_s: float) -> tuple[Readings, str]:
+        """Return the readings of the figure that is compared, none of the time, or in words why there is none."""
+        figure = self.conditions.figure
+        if figure.metric:
+            return metric_of(figure.metric, ending)
+        if figure.seconds is None:
+            return (), ""
+        return rate_of(self.done if ending.at_window else completed_now(self.report), time_s, figure.seconds)
+
+    def _region_time_s(self, regions: Census, ending: Ending) -> float:
+        return self.done.region_time_s if ending.at_window else regions.region_time_s
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
         """Return the next run's counting, ended with the stack, or None and why there is none although expected."""
@@ -210,10 +233,13 @@ class HardwareRun:
         """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""
         if ending.timed_out:
             return Failed("timeout", ending.reason, region_time_so_far(self.report, time.monotonic_ns()))
-        code = ending.exit_code
+        code, known = ending.exit_code, self.conditions.usual_codes
+        if ending.at_window:  # what it ends with when it is asked to says nothing
+            if known is not None and self.placement is None:
+                known.setdefault(self.program.identity, None)
+            return None
         if code and (not may_be_habit(code) or read_census(self.report) is None):
             return Failed("crashed", ending.reason)
-        known = self.conditions.usual_codes
         if known is not None and self.placement is None:
             known.setdefault(self.program.identity, code)
         if code and known is None:
@@ -234,7 +260,7 @@ class HardwareRun:
             environment = given_environment() | dict(self.program.environment)
             start = Start(command_of(self.program), environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
             ending = self._run(_wrapped(start, None, None), start.cpus)
-            known[self.program.identity] = None if ending.timed_out else ending.exit_code
+            known[self.program.identity] = None if ending.timed_out or ending.at_window else ending.exit_code
         usual = known[self.program.identity]
         return usual is not None and usual != 0 and may_be_habit(usual)
 
@@ -246,7 +272,8 @@ class HardwareRun:
         meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
         """Run once after removing an earlier run's files; its time is written to ``clock``."""
-        self.report.unlink(missing_ok=True)
+        for file in list(processes_files(self.report)):
+            file.unlink()
         ending = self._run(_wrapped(start, counting, clock), start.cpus, meanwhile)
         self.count.step()
         return ending
@@ -254,9 +281,20 @@ class HardwareRun:
     def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
         try:
-            return self.conditions.execute(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)
+            return self.conditions.execute(*wrapped, self.program.directory, self._allowed(), cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             raise cannot_start(self.program.command[0], error) from None
+
+    def _allowed(self) -> float | TimeAllowance:
+        """Return how long a run may take, with the end of its window and the output that is searched."""
+        figure, most_s = self.conditions.figure, self.conditions.timeout_s
+        if figure.is_time:
+            return most_s
+        window = None if figure.seconds is None else Window(self._note_window)
+        return TimeAllowance(figure.seconds or most_s, output_bytes=KEPT_BYTES if figure.metric else 0, window=window)
+
+    def _note_window(self) -> None:
+        self.done = completed_now(self.report)
 
 
 def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:

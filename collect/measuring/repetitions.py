@@ -13,8 +13,9 @@ from numapredict.collect.placing.teams import Team
 from numapredict.native.errors import InvalidInputError
 
 REDONE, DISTURBED, MISPLACED, BUSY = "redone", "disturbed", "placement_did_not_hold", "others_at_work"
+EARLY = "ended_before_window"
 """Names in a measurement's provenance: runs redone, runs that stayed disturbed, a placement that did not hold, and what
-others took of the PUs in the runs that count."""
+others took of the PUs in the runs that count; when a run ended before its window."""
 
 WHOLE = 0.999
 """The share of a run from which an event counts as counted all the time."""
@@ -24,7 +25,8 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     """One timed run: its times in seconds, its counters or why there are none, and what disturbed it.
 
     ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` the source's
-    caveats.
+    caveats. ``early`` says that it ended before its window did, and when. ``readings`` has the figure that is compared,
+    where that is not the time.
     """
 
     time_s: float
@@ -34,6 +36,8 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     uncounted: str = ""
     counted_share: float = 1.0
     counting_notes: tuple[str, ...] = ()
+    readings: tuple[tuple[str, float], ...] = ()
+    early: str = ""
 
 
 def judged_times(runs: Sequence[Timed]) -> list[float]:
@@ -58,7 +62,9 @@ class Repeated(msgspec.Struct, frozen=True):
 
     def repetitions(self, local_share: float | None) -> tuple[Repetition, ...]:
         """Return the kept runs, each with the local share that was seen under its mapping."""
-        return tuple(Repetition(run.time_s, run.region_time_s, run.counters, (), local_share) for run in self.kept)
+        return tuple(
+            Repetition(run.time_s, run.region_time_s, run.counters, run.readings, local_share) for run in self.kept
+        )
 
 
 def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
@@ -81,6 +87,7 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     busy = [run.disturbance.busy for run in disturbed if run.disturbance.busy]
     if busy:
         notes.append((BUSY, busy[0]))
+    notes += [(EARLY, run.early) for run in repeated.kept[-1:] if run.early]
     shares = [run.counted_share for run in repeated.kept if run.counters is not None]
     if shares and min(shares) < WHOLE:
         notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))

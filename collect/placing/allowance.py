@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,11 +20,27 @@ _ASLEEP = 0.01
 LONGEST = 10.0
 
 
+class Window(msgspec.Struct, frozen=True):
+    """The end of an allowance that is no failure: ``at_end`` is called, and the process asked to end by SIGTERM.
+
+    It is killed if it has not ended ``grace_s`` seconds later.
+    """
+
+    at_end: Callable[[], None]
+    grace_s: float = 5.0
+
+
 class TimeAllowance(msgspec.Struct, frozen=True):
-    """The most seconds of wall time, and of processor time of all threads and child processes together."""
+    """The most seconds of wall time, and of processor time of all threads and child processes together.
+
+    So many bytes of the ends of standard output and standard error are kept meanwhile. Of a process that does not end,
+    the wall time is a ``window``.
+    """
 
     wall_s: float
     processor_s: float = math.inf
+    output_bytes: int = 0
+    window: Window | None = None
 
 
 def allowance_of(processor_s: float, threads: int = 1) -> TimeAllowance:
@@ -60,17 +76,17 @@ class Meter:
 def processor_time_s(process: int) -> float:
     """Return the processor time of a process, its threads and its children so far, in seconds; 0 where it is gone."""
     ticks = 0
-    for one in _family(process):
+    for one in family(process):
         with contextlib.suppress(OSError):
             after_name = Path(f"/proc/{one}/stat").read_text(errors="replace").rpartition(")")[2]
             ticks += sum(map(int, after_name.split()[_TIMES]))
     return ticks * TICK_S
 
 
-def _family(process: int) -> Iterator[int]:
+def family(process: int) -> Iterator[int]:
     """Yield a process and its descendants, where the kernel lists them."""
     yield process
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in listed.read_text().split():
-                yield from _family(int(child))
+                yield from family(int(child))

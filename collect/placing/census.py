@@ -224,14 +224,19 @@ def region_time_so_far(path: Path, at_ns: int) -> float | None:
 
     None where no region had begun. At most the time since the program began, where threads run regions side by side.
     """
+    found = census_so_far(path, at_ns)
+    return None if found is None else min(found.region_time_s, found.time_s)
+
+
+def census_so_far(path: Path, at_ns: int) -> Census | None:
+    """Return the census of a program that is writing it, by a time (CLOCK_MONOTONIC); None before its first region."""
     try:
         with open_regular(path) as file:
             header = file.read(_HEADER.itemsize)
             used = int(np.frombuffer(header, _HEADER, 1)[0]["regions"]) if len(header) == _HEADER.itemsize else 0
-            found = parse_census(stopped(header + file.read(min(used, _ENTRIES) * _ENTRY.itemsize), at_ns))
+            return parse_census(stopped(header + file.read(min(used, _ENTRIES) * _ENTRY.itemsize), at_ns))
     except OSError:
         return None
-    return None if found is None else min(found.region_time_s, found.time_s)
 
 
 def read_census(path: Path) -> Census | None:

@@ -14,13 +14,13 @@ import msgspec
 
 from numapredict.collect.host.standard_input import open_input
 from numapredict.collect.placing.affinity import kept_to
-from numapredict.collect.placing.allowance import Meter, TimeAllowance
+from numapredict.collect.placing.allowance import Meter, TimeAllowance, family
 from numapredict.collect.placing.guard import guarded, start_error
+from numapredict.collect.placing.tail import Tail
 from numapredict.native.errors import UnrunnableProgramError
+from numapredict.native.library import launcher_program
 
-_CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4096
-_DRAIN_CHUNKS = 16
 _LINE_CHARACTERS = 200
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 EVERY_S = 0.25
@@ -47,12 +47,19 @@ def cannot_start(name: str, error: OSError | ValueError) -> UnrunnableProgramErr
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr."""
+    """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr.
+
+    ``output`` and ``errors`` are the ends of what it wrote to standard output and standard error, if they were kept.
+    ``at_window``: it ran until the end of its window, which the time is.
+    """
 
     time_s: float
     exit_code: int
     timed_out: bool
     last_line: str
+    output: bytes = b""
+    errors: bytes = b""
+    at_window: bool = False
 
     @property
     def reason(self) -> str:
@@ -80,11 +87,12 @@ def run_process(
     ``allowed``: the most seconds of wall time, or an allowance of processor time.
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
     ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
-    It reads standard input anew where that is a file, else nothing. Its output is discarded, and of its stderr the last
-    line is kept. It runs in a new session under a guard: all its processes are killed when it ends, runs out of time,
-    this call is interrupted, or this process is killed. The wall time is the guard's, a millisecond or two more than
-    the command's.
+    It reads standard input anew where that is a file, else nothing. Its output is discarded, but for what the allowance
+    keeps of it, and of its stderr the last line is kept. It runs in a new session under a guard: all its processes are
+    killed when it ends, runs out of time, this call is interrupted, or this process is killed. The wall time is the
+    guard's, a millisecond or two more than the command's.
     """
+    allowance = allowed if isinstance(allowed, TimeAllowance) else TimeAllowance(allowed)
     with contextlib.ExitStack() as stack:
         start_errors = os.memfd_create("numapredict-start-error")
         stack.callback(os.close, start_errors)
@@ -98,7 +106,7 @@ def run_process(
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL if given is None else given,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if allowance.output_bytes else subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=around,
                 cwd=directory,
@@ -111,24 +119,28 @@ def run_process(
         stack.callback(_kill_group, process.pid)
         if is_guarded:
             stack.callback(_end_guard, process.pid)
-        if process.stderr is None:
-            raise AssertionError("stderr was asked for")
-        errors = stack.enter_context(process.stderr).fileno()
+        pipes = [stack.enter_context(each) for each in (process.stderr, process.stdout) if each is not None]
+        tails = [Tail(pipe.fileno(), max(allowance.output_bytes, _TAIL_BYTES)) for pipe in pipes]
         handle = os.pidfd_open(process.pid)
         stack.callback(os.close, handle)
-        os.set_blocking(errors, False)
         listen()
-        meter = Meter(allowed if isinstance(allowed, TimeAllowance) else TimeAllowance(allowed), process.pid)
-        ended, tail = _watch(handle, errors, meter, meanwhile)
+        ended = _watch(handle, tails, Meter(allowance, process.pid), meanwhile)
         time_s = time.perf_counter() - started
-        tail = _drain(errors, tail)
+        at_window = not ended and allowance.window is not None
+        if not ended and allowance.window is not None:
+            allowance.window.at_end()
+            _ask_to_end(process.pid, guarded=is_guarded)
+            _watch(handle, tails, Meter(TimeAllowance(allowance.window.grace_s), process.pid), None)
+        errors, *output = [tail.drained() for tail in tails]
         error = start_error(start_errors)
         if error is not None:
             raise error
-    lines = tail.decode(errors="replace").split("\n")
+    lines = errors[-_TAIL_BYTES:].decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     printable = "".join(character if character.isprintable() else " " for character in last)
-    return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
+    found = Ending(time_s, process.returncode, not ended and not at_window, printable[:_LINE_CHARACTERS])
+    kept = (output[0], errors) if output else (b"", b"")
+    return msgspec.structs.replace(found, output=kept[0], errors=kept[1], at_window=at_window)
 
 
 @contextlib.contextmanager
@@ -167,52 +179,34 @@ def _ended_cleanly() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
-    """Wait for a process's end or that of its allowance; return whether it ended, and the tail of what it wrote so far.
+def _watch(handle: int, tails: Sequence[Tail], meter: Meter, meanwhile: Callable[[], None] | None) -> bool:
+    """Wait for a process's end or that of its allowance, while its pipes are read; return whether it ended.
 
     Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
     """
     poll = select.poll()
     poll.register(handle, select.POLLIN)
-    poll.register(errors, select.POLLIN)
-    tail = b""
+    by_descriptor = {tail.descriptor: tail for tail in tails}
+    for descriptor in by_descriptor:
+        poll.register(descriptor, select.POLLIN)
     look_s = time.perf_counter() + EVERY_S
     while True:
         now_s = time.perf_counter()
         if now_s >= meter.deadline_s:
-            return False, tail
+            return False
         if now_s >= look_s:
             if meter.spent():
-                return False, tail
+                return False
             if meanwhile is not None:
                 meanwhile()
             look_s = time.perf_counter() + EVERY_S
         wait_s = min(meter.deadline_s, look_s) - time.perf_counter()
         ready = {descriptor for descriptor, _ in poll.poll(max(wait_s, 0) * 1000 + 1)}
         if handle in ready:
-            return True, tail
-        if errors in ready:
-            chunk = _read(errors)
-            tail = (tail + chunk)[-_TAIL_BYTES:]
-            if not chunk:
-                poll.unregister(errors)
-
-
-def _drain(errors: int, tail: bytes) -> bytes:
-    """Return the tail with the rest of the pipe, for a bounded time: an escaped process may go on writing."""
-    for _ in range(_DRAIN_CHUNKS):
-        chunk = _read(errors)
-        if not chunk:
-            break
-        tail = (tail + chunk)[-_TAIL_BYTES:]
-    return tail
-
-
-def _read(errors: int) -> bytes:
-    try:
-        return os.read(errors, _CHUNK_BYTES)
-    except BlockingIOError:
-        return b""
+            return True
+        for descriptor in ready:
+            if not by_descriptor[descriptor].read():
+                poll.unregister(descriptor)
 
 
 def _clear_registration(leader: int) -> None:
@@ -225,6 +219,15 @@ def _end_guard(guard: int) -> None:
     """Have the guard kill its processes, and wait for its end; it is reaped later, so its PID is not reused."""
     os.kill(guard, signal.SIGTERM)
     os.waitid(os.P_PID, guard, os.WEXITED | os.WNOWAIT)
+
+
+def _ask_to_end(leader: int, *, guarded: bool) -> None:
+    """Send SIGTERM to the command and all its children, each once: not to our launchers, which would pass it on."""
+    launcher = str(launcher_program().resolve()) if guarded else ""
+    for process in family(leader):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{process}/exe") != launcher:
+                os.kill(process, signal.SIGTERM)
 
 
 def _kill_group(leader: int) -> None:

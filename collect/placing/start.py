@@ -92,10 +92,10 @@ def start_of(
     )
 
 
-def start_as_it_is(program: Program, report: Path) -> Start:
+def start_as_it_is(program: Program, report: Path, *, forks: bool = False) -> Start:
     """Return the start of the program as the caller would start it, its regions timed into ``report`` if possible.
 
-    Raises UnrunnableProgramError.
+    ``forks``: those of forked children, too. Raises UnrunnableProgramError.
     """
     command = command_of(program)
     environment = given_environment() | dict(program.environment)
@@ -108,6 +108,7 @@ def start_as_it_is(program: Program, report: Path) -> Start:
     if not obstacle and not _SEPARATORS.intersection(str(library)):
         own = [environment.get("LD_PRELOAD", ""), str(library)]
         environment |= {"LD_PRELOAD": ":".join(filter(None, own)), "NUMAPREDICT_REGIONS": str(report)}
+        environment |= {"NUMAPREDICT_FORKS": "1"} if forks else {}
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     return Start(command, environment, cpus, "numactl", obstacle=obstacle)
 

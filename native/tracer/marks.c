@@ -2,9 +2,9 @@
  *
  * With NUMAPREDICT_CENSUS=file in the environment it counts the instances and the time of every region into
  * that file (region_file.h); NUMAPREDICT_REGIONS=file does the same and changes nothing else (processors.c);
- * with NUMAPREDICT_TRACE set it marks regions, barriers, dynamic chunks, tasks and locks for the tracer
- * (marks.h). With none of them it passes every call through. The entry points themselves are in
- * native/regions.
+ * NUMAPREDICT_FORKS=1 gives forked children files of their own; with NUMAPREDICT_TRACE set it marks regions,
+ * barriers, dynamic chunks, tasks and locks for the tracer (marks.h). With none of them it passes every call
+ * through. The entry points themselves are in native/regions.
  */
 #define _GNU_SOURCE
 #include "marks.h"
@@ -194,6 +194,8 @@ __attribute__((constructor)) static void load(void) {
     counting = census != NULL;
     if (counting)
         region_clock_open_at(census);
+    if (counting && getenv("NUMAPREDICT_FORKS"))
+        region_clock_follow_forks();
     if (tracing) {
         hooks.next_chunk = next_chunk;
         hooks.chunk = chunk;

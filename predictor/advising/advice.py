@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import AnyMapping, Mapping
@@ -23,6 +24,7 @@ from numapredict.collect.terminal.printable import command_line
 from numapredict.predictor.advising.alternative import Alternative, alternatives_of
 from numapredict.predictor.advising.assignment import ProbeReading, assign, reading_of
 from numapredict.predictor.advising.confirmation import Confirmation, confirm
+from numapredict.predictor.advising.disagreement import disagreements
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
 from numapredict.predictor.advising.explanation import ONE_NODE, Choice, Explanation, choices_of, close_to, explain
 from numapredict.predictor.advising.kept_runs import KeptRuns
@@ -69,6 +71,7 @@ class FurtherRun(msgspec.Struct, frozen=True, kw_only=True):
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, as `--json` prints it; speedups are over ``baseline``, the program as it is now.
 
+    ``figure`` is what the runs are compared by: with a ``metric``, all speedups but those of regions are by it.
     ``baseline`` is ``as-it-is`` on this computer, and the default mapping on a described machine; ``default`` is the
     mapping that datasets count speedups from. ``mapping`` is the advice: a mapping that was run, or the baseline's
     where none was clearly faster (``keep``). ``speedup`` is that of the confirming runs, from ``low`` to ``high``, of
@@ -96,6 +99,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     modelled: bool
     method: Literal["search", "thesis"] = "search"
+    figure: Figure = TIME
     knows: str
     baseline: AnyMapping
     default: AnyMapping
@@ -169,6 +173,7 @@ def advise(
         machine=machine.name,
         modelled=machine.modelled,
         method=options.method,
+        figure=options.figure,
         knows=prior.origin,
         baseline=runner.baseline,
         default=default,
@@ -303,7 +308,7 @@ def _confirmed(found: Search, runner: Runner, rounds: tuple[int, int]) -> Confir
         runner.baseline: runner.run_baseline,
         winner: partial(runner.run, winner, UNLIMITED),
     }
-    return confirm(runner.program, sides, *rounds)
+    return confirm(runner.program, sides, *rounds, figure=found.figure)
 
 
 def _speed(confirmation: Confirmation, share: float | None) -> tuple[float, float, float]:
@@ -329,16 +334,22 @@ def _warnings(found: Search, share: float | None, confirmation: Confirmation | N
     if any(CUT_CENSUS in m.provenance for m in measured):
         lines.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
     lines += [text for text in map(other_teams, measured) if text][:1]  # shares differ from run to run
+    lines += disagreements(found, confirmation)
     notes = {name: value for m in measured for name, value in m.provenance}
     if NUMACTL in notes:
         lines.append(f"the runs were placed by {notes[PLACEMENT]}, which `numapredict run` uses too")
     if found.kept and confirmation is not None and len(confirmation.baseline_s) > 1:
-        kept_s, again = found.records()[0].time_s or 0.0, confirmation.baseline_s
-        off = abs(kept_s / statistics.fmean(again) - 1)
+        in_words: Callable[[float], str] = seconds_in_words
+        first, again = found.records()[0], confirmation.baseline_s
+        kept, verb = first.time_s or 0.0, "took"
+        if not found.figure.is_time:
+            again, in_words = confirmation.baseline_figures, found.figure.in_words
+            kept, verb = first.figure or 0.0, "had"
+        off = abs(kept / statistics.fmean(again) - 1)
         if off > max(DRIFT, DRIFT_IN_DEVIATIONS * statistics.stdev(again) / statistics.fmean(again)):
             lines.append(
-                f"the program as it is now took {seconds_in_words(kept_s)} in the kept run and "
-                f"{seconds_in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
+                f"the program as it is now {verb} {in_words(kept)} in the kept run and "
+                f"{in_words(statistics.fmean(again))} on average now: conditions here have changed, and the "
                 "kept runs may have misled the search (--fresh makes all anew)"
             )
     return tuple(lines)

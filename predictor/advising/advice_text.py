@@ -1,7 +1,9 @@
 """The answer in words, for a person to read."""
 
+import statistics
 import textwrap
 
+from numapredict.collect.figure import number_in_words
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.terminal.estimated_time import seconds_in_words
@@ -117,7 +119,13 @@ def _gain_lines(found: Advice) -> list[str]:
 
 
 def gain_in_words(found: Advice) -> str:
-    """Return the gain of the whole run, and that of its parallel regions with their part of it."""
+    """Return the gain of the whole run, and that of its parallel regions with their part of it, or by the metric."""
+    confirmation = found.confirmation
+    if not found.figure.is_time and confirmation is not None:
+        before, after = map(statistics.geometric_mean, (confirmation.baseline_figures, confirmation.mapping_figures))
+        change = f"from {number_in_words(before)} to {number_in_words(after)}"
+        by_time = f" ({confirmation.time_speedup or 0.0:.2f}x by run time)" if found.figure.seconds is None else ""
+        return f"{found.speedup:.2f}x by {found.figure.name}, {change}{by_time}"
     text = f"{found.speedup:.2f}x for the whole run"
     if found.region_speedup is None or found.region_share is None:
         return text
@@ -135,7 +143,8 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
 
     For an answer that keeps the baseline.
     """
-    confirmation, kept = found.confirmation, "no mapping that ran was significantly faster"
+    confirmation, (better, fastest_is) = found.confirmation, _better(found)
+    kept = f"no mapping that ran was significantly {better}"
     others = found.runs[1:]
     if found.computed:
         kept = f"none of {counted(found.computed, 'mapping')} that were computed was significantly faster"
@@ -159,11 +168,16 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
             kept = "no mapping was tried, for that would cost more than it should save in "
             kept += counted(found.expected_runs or 0, "run")
         return (kept,)
-    was = "of its cluster was faster" if thesis else "was the fastest"
+    was = "of its cluster was faster" if thesis else f"was the {fastest_is}"
     if confirmation.speedup is None:
         return kept, f"{confirmation.mapping} {was}, but {confirmation.reason}"
     again = f"{confirmation.speedup:.2f}x ({confirmed_in_words(confirmation)})"
     return kept, f"{confirmation.mapping} {was}, but run again it gave {again}"
+
+
+def _better(found: Advice) -> tuple[str, str]:
+    """Return what a mapping is that is better than another, and than all others."""
+    return ("faster", "fastest") if found.figure.is_time else (f"better by {found.figure.name}", "best by it")
 
 
 def _disturbed_in_words(found: Advice) -> tuple[str, ...]:
@@ -193,7 +207,7 @@ def kept_runs_in_words(found: Advice) -> str:
 def _run_lines(found: Advice) -> list[str]:
     lines = []
     for run, number in zip(found.runs, numbers_of(found.runs), strict=True):
-        lines += under(number, _run_in_words(run, first=run is found.runs[0]))
+        lines += under(number, _run_in_words(found, run))
     if found.trace_share is not None and found.trace_share < 1:
         lines.append(_wrapped(f"(without the {1 - found.trace_share:.1%} of the region time that no trace saw)"))
     if found.kept_runs:
@@ -208,12 +222,13 @@ def _further_in_words(found: Advice, following: FurtherRun) -> str:
     """Return what a further run should bring and what it costs, and what would make it."""
     speed, worth_from = following.expected_speedup, following.worth_from_runs
     text = f"a further run, of {following.mapping}, is expected to "
-    if worth_from is None:
+    if adds_nothing(found, following):
         return text + "add nothing"
-    alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
+    better, improve = ("faster", "speed up") if found.figure.is_time else ("better", "improve")
+    alone, chance = following.speedup, f"{better} with a chance of {following.chance:.0%}"
     interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it, 90% interval"
-    if found.modelled:  # what it costs here is a trace
-        text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance})"
+    if found.modelled or worth_from is None:  # what it costs here is a trace, and what a metric is worth who knows
+        text += f"{improve} the best by {speed - 1:.1%} on average ({interval}, {chance})"
         return f"{text}; {decided_by(found, following)}"
     cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
     confirming = " with the runs that confirm it" if following.confirming_s else ""
@@ -229,9 +244,14 @@ def further_in_brief(found: Advice) -> str:
     following = found.next
     if following is None:
         return "no mapping is left to try"
-    if following.worth_from_runs is None:
+    if adds_nothing(found, following):
         return "is expected to add nothing"
     return f"is expected to add {following.expected_speedup - 1:.1%}; {decided_by(found, following)}"
+
+
+def adds_nothing(found: Advice, following: FurtherRun) -> bool:
+    """Return whether a further run is expected to add nothing; what a better metric saves is not known."""
+    return following.worth_from_runs is None if found.figure.is_time else following.expected_speedup <= 1
 
 
 def decided_by(found: Advice, following: FurtherRun) -> str:
@@ -241,12 +261,14 @@ def decided_by(found: Advice, following: FurtherRun) -> str:
         return f"you said {said}"
     enough = said or following.expected_speedup >= 2**LEAST_GAIN
     made = sum(not run.computed for run in found.runs)
+    if not found.figure.is_time and not enough:
+        return "too little for a run"
     return f"--runs {made + 1} makes it" if enough else f"--for {worth_from} makes it"
 
 
-def _run_in_words(run: SearchRun, *, first: bool) -> str:
-    outcome = outcome_in_words(run)
-    return f"{name_in_words(run.mapping)}: {outcome.removesuffix(', 1.00x') if first else outcome}"
+def _run_in_words(found: Advice, run: SearchRun) -> str:
+    outcome = outcome_in_words(run, found.figure)
+    return f"{name_in_words(run.mapping)}: {outcome.removesuffix(', 1.00x') if run is found.runs[0] else outcome}"
 
 
 def _command_lines(found: Advice) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.host.environment import memory_settings
 from numapredict.collect.host.kernel_file import kernel_line
@@ -32,8 +33,8 @@ FileState = tuple[str, int, int]
 """A file's path, size in bytes, and time of its last change in ns."""
 
 
-def start_digest(program: Program, topology: Topology, strict: bool) -> str:
-    """Return a digest of how a program is started and measured, and on which part of a computer.
+def start_digest(program: Program, topology: Topology, strict: bool, figure: Figure = TIME) -> str:
+    """Return a digest of how a program is started and measured, by which figure, and on which part of a computer.
 
     Covers its command, folder, input and variables, the affinity mask, the memory policy and the kernel's settings of
     memory.
@@ -47,7 +48,7 @@ def start_digest(program: Program, topology: Topology, strict: bool) -> str:
         (program.command, executable_of(program), str(_folder(program)), *filter(None, (input_digest(),))),
         sorted((name, value) for name, value in variables.items() if not _OF_THE_SESSION.fullmatch(name)),
         (sorted(os.sched_getaffinity(0)), _memory_policy(), memory_settings(), msgspec.json.encode(topology)),
-        (version(), libraries, strict),
+        (version(), libraries, strict, *(() if figure.is_time else (figure,))),
     )
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:32]
 

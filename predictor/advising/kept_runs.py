@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.data.measurement_fault import fault_of
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cache import cache_folder, unwritable
 from numapredict.collect.host.durable import replace_file
@@ -74,14 +75,21 @@ class KeptRuns:
     """The runs of a program that may be compared with those to be made now, the first of them as it is.
 
     ``runs`` are those that earlier commands made, without ended ones unless runs are to be ``cut``, and those that
-    ``add`` has entered. ``fresh``: the earlier ones are forgotten.
+    ``add`` has entered. ``fresh``: the earlier ones are forgotten. Runs compared by another ``figure`` are apart.
     """
 
     def __init__(
-        self, program: Program, topology: Topology, *, strict: bool = False, cut: bool = True, fresh: bool = False
+        self,
+        program: Program,
+        topology: Topology,
+        *,
+        strict: bool = False,
+        cut: bool = True,
+        fresh: bool = False,
+        figure: Figure = TIME,
     ) -> None:
         boot = hashlib.sha256(kernel_line(_BOOT).encode()).hexdigest()[:8]
-        self._start = start_digest(program, topology, strict)
+        self._start, self._figure = start_digest(program, topology, strict, figure), figure
         self._program, self._nodes = program, len(topology.nodes)
         self._named = printable(command_line(program.command))
         self._path: Path | None = cache_folder() / "searches" / f"{self._start}-{boot}.json"
@@ -137,8 +145,8 @@ class KeptRuns:
                 log.info("its kept runs are of another computer, or of before its restart: all runs are made anew")
             elif any(map(self._is_same_program, path.parent.glob("*.json"))):
                 log.info(
-                    "its kept runs were started otherwise, with other variables, input, folder or cores, or by another "
-                    "numapredict: all runs are made anew"
+                    "its kept runs were started otherwise, with other variables, input, folder or cores, another "
+                    "--metric or window, or by another numapredict: all runs are made anew"
                 )
             return ()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -163,6 +171,8 @@ class KeptRuns:
         if not found.runs or found.runs[0].measurement.mapping != AS_IT_IS:
             return "its kept runs lack the first"
         fault = next(filter(None, (fault_of(run.measurement, self._nodes) for run in found.runs)), "")
+        if any(run.measurement.status == "ok" and math.isnan(self._figure.cost(run.measurement)) for run in found.runs):
+            fault = fault or "one has no figure"
         if fault or found.runs[0].measurement.status != "ok":
             return f"its kept runs make no sense ({fault or 'the first failed'})"
         now = set(self._before)

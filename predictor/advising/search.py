@@ -88,7 +88,7 @@ def _searched(
         found.add(Made(measurement, column, bound, limit.whole_s))
         if runner.kept is not None and not found.disturbed():
             runner.kept.add(measurement, limit.whole_s)
-        trials.end(outcome_in_words(found.records()[-1]), found.best())
+        trials.end(outcome_in_words(found.records()[-1], found.figure), found.best())
         if computes and measurement.status == "ok":
             _compute(found, runner, trials)
     if computes:
@@ -169,7 +169,7 @@ def _begun(
     first = kept[0].measurement if kept else _first(runner, trials)
     column = resembled(first, prior, topology)
     clock: Clock = "regions" if first.region_time_s else "process"
-    found = Search(prior, prior.over(column), [], clock, busy=busy, short_s=runner.short_s)
+    found = Search(prior, prior.over(column), [], clock, busy=busy, short_s=runner.short_s, figure=options.figure)
     found.add(Made(first, column))
     if runner.kept is not None and not kept and not found.disturbed():  # what others changed is worth nothing tomorrow
         runner.kept.add(first)
@@ -182,7 +182,12 @@ def _begun(
             found.add(Made(run.measurement, at, found.bound(run.measurement, limit_s), limit_s))
     found.kept = len(found.made) if kept else 0
     for record in found.records():
-        trials.end(outcome_in_words(record), found.best(), _what(runner, record.mapping), " (kept)" if kept else "")
+        trials.end(
+            outcome_in_words(record, found.figure),
+            found.best(),
+            _what(runner, record.mapping),
+            " (kept)" if kept else "",
+        )
     return found
 
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.limits import Limits
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.options import Method
@@ -23,7 +24,8 @@ class SearchOptions(msgspec.Struct, frozen=True):
 
     ``fresh``: runs that earlier commands made are not used. ``expected_runs``: how often the program will run, by which
     a search stops in place of LEAST_GAIN; None if that is not known. Mappings beyond the ``limits`` are not tried.
-    ``method``: ``thesis`` where the cluster of a program chooses its mapping, after two probes.
+    ``method``: ``thesis`` where the cluster of a program chooses its mapping, after two probes. ``figure``: what is
+    compared of the runs.
     """
 
     runs: int = RUNS
@@ -32,6 +34,7 @@ class SearchOptions(msgspec.Struct, frozen=True):
     expected_runs: int | None = None
     limits: Limits = Limits()
     method: Method = "search"
+    figure: Figure = TIME
 
     @property
     def limit(self) -> str:
@@ -63,3 +66,19 @@ def search_options(
         )
     most = runs or (RUNS if expected_runs is None else MOST_RUNS)
     return SearchOptions(most, cut, fresh, expected_runs, limits or Limits(), method)
+
+
+def comparing(options: SearchOptions, figure: Figure) -> SearchOptions:
+    """Return the options of a search that compares this figure; UsageError for what has no effect without times."""
+    if figure.is_time:
+        return options
+    unused = {
+        "--method thesis": options.method == "thesis",
+        "--for": options.expected_runs is not None,
+        "--no-cut": not options.cut,
+    }
+    if any(unused.values()):
+        name = next(name for name, given in unused.items() if given)
+        other = "--metric" if figure.metric else "--seconds"
+        raise UsageError(f"{name} is for searches that compare run times, and has no effect with {other}: leave it out")
+    return msgspec.structs.replace(options, figure=figure, cut=False)

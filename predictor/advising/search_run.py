@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.estimated_time import seconds_in_words
@@ -32,15 +33,17 @@ class Made:
 class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of a search, of the baseline first: its time in seconds, of the whole run.
 
-    ``ended``: it was stopped once it had taken as long as the best run; ``time_s`` is when. ``speedup`` is over the
-    baseline, None for such a run and for one that ``failed``, as ``message`` says, without a time. ``region_time_s``
-    and ``region_speedup`` are those of the parallel regions, None where these are not timed. ``computed``: it was the
-    best of its number of threads, by the trace of another run.
+    ``ended``: it was stopped once it had taken as long as the best run; ``time_s`` is when. ``figure`` is its metric,
+    None where times are compared. ``speedup`` is over the baseline, by the metric if there is one, None for such a run
+    and for one that ``failed``, as ``message`` says, without a time. ``region_time_s`` and ``region_speedup`` are those
+    of the parallel regions, None where these are not timed. ``computed``: it was the best of its number of threads, by
+    the trace of another run.
     """
 
     mapping: AnyMapping
     outcome: Literal["done", "ended", "failed"]
     time_s: float | None
+    figure: float | None = None
     speedup: float | None = None
     region_time_s: float | None = None
     region_speedup: float | None = None
@@ -54,9 +57,11 @@ def numbers_of(runs: Iterable[SearchRun]) -> tuple[str, ...]:
     return tuple("computed" if run.computed else f"run {next(number)}" for run in runs)
 
 
-def outcome_in_words(run: SearchRun) -> str:
-    """Return what came of a run."""
+def outcome_in_words(run: SearchRun, figure: Figure = TIME) -> str:
+    """Return what came of a run, the figure first that is compared."""
     if run.time_s is None or run.outcome == "failed":
         return f"failed: {run.message}"
     time = seconds_in_words(run.time_s)
+    if run.figure is not None:
+        return f"{figure.in_words(run.figure)} in {time}, {run.speedup:.2f}x"
     return f"ended after {time}, slower than the best" if run.outcome == "ended" else f"{time}, {run.speedup:.2f}x"

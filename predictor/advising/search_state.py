@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.quiet import SHORT_S
@@ -37,8 +38,8 @@ log = logging.getLogger(__name__)
 class Search:
     """The state of a search: the runs so far, the first of them the baseline's.
 
-    Runs are ranked by the whole run. By the ``clock``, that of the parallel regions where they are timed, the program
-    is compared with known ones.
+    Runs are ranked by the ``figure`` of the whole run. By the ``clock``, that of the parallel regions where they are
+    timed, the program is compared with known ones; by the figure, where that is not the time.
     ``closed``: columns of mappings beyond the limits; ``refused``: of those that the machine cannot apply to it.
     ``own``: the number of threads that the program sets itself; ``threads_text`` says what follows from it. ``kept``:
     so many runs are of earlier commands. ``busy``: what others took of the computer before. ``computed``: what was
@@ -58,6 +59,7 @@ class Search:
     computed: dict[int, Measurement] = field(default_factory=dict)
     only: int | None = None
     short_s: float = SHORT_S
+    figure: Figure = TIME
 
     @property
     def runs(self) -> int:
@@ -79,8 +81,8 @@ class Search:
         return self._gains([self._clocked_s(measurement) for measurement in self.compared()])
 
     def whole_gains(self) -> list[float]:
-        """Return the same of the whole run."""
-        return self._gains([measurement.time_s for measurement in self.compared()])
+        """Return the same of the whole run, by the figure."""
+        return self._gains([self.figure.cost(measurement) for measurement in self.compared()])
 
     def compared(self) -> tuple[Measurement, ...]:
         """Return the measurements of runs that ended by themselves, over the regions that all of them saw."""
@@ -97,8 +99,8 @@ class Search:
     def speedups(self) -> dict[Mapping, float]:
         """Return the speedup of the whole run over the baseline of all mappings that ran or were computed."""
         measured = in_common((*self.compared(), *self.computed.values()))
-        base_s = measured[0].time_s
-        return {each.mapping: base_s / each.time_s for each in measured if isinstance(each.mapping, Mapping)}
+        base = self.figure.cost(measured[0])
+        return {each.mapping: base / self.figure.cost(each) for each in measured if isinstance(each.mapping, Mapping)}
 
     def expected_speedups(self) -> list[float]:
         """Return what each of the prior's mappings should give over the baseline, by the geometric mean."""
@@ -116,6 +118,8 @@ class Search:
 
     def whole_speedup(self, number: int, speedup: float) -> float:
         """Return the speedup of the whole over that of a run, by that of the part which the clock times (Amdahl)."""
+        if not self.figure.is_time:
+            return speedup
         run = self.made[number].measurement
         clocked_s = min(self._clocked_s(run), run.time_s)
         return run.time_s / (run.time_s - clocked_s + clocked_s / speedup)
@@ -144,6 +148,7 @@ class Search:
         run_s = self.limit().whole_s if cut else max(whole_s) + (0.0 if modelled else _START_S)
         confirming_s = 0.0 if best else 2 * (1 if modelled else CONFIRMING_ROUNDS) * whole_s[0]
         saving_s = self._clocked_s(self.made[best].measurement) * (1 - 2 ** -max(following.expected_gain, 0.0))
+        saving_s = saving_s if self.figure.is_time else 0.0  # what a better metric saves is for its user to say
         return Worth(run_s + confirming_s, confirming_s, saving_s)
 
     def adds(self, following: NextRun) -> float:
@@ -235,12 +240,13 @@ class Search:
             status = made.measurement.status
             why = made.measurement.message or (status if status != "ok" else "no time was read")
             return SearchRun(mapping=mapping, outcome="failed", time_s=None, message=why)
-        regions = self.clock == "regions"
+        regions = self.clock == "regions" and self.figure.is_time
         return SearchRun(
             mapping=mapping,
             outcome="done",
             computed=made.computed,
             time_s=measured.time_s,
+            figure=self.figure.value(measured),
             speedup=2**whole_gain,
             region_time_s=measured.region_time_s if regions else None,
             region_speedup=2**gain if regions else None,
@@ -256,7 +262,8 @@ class Search:
         return [n for n, measurement in ended if self._clocked_s(measurement) > 0]
 
     def _clocked_s(self, measurement: Measurement) -> float:
-        return time_by(self.clock, measurement) or 0.0
+        """Return what the clock shows in seconds; where another figure is compared, that."""
+        return (time_by(self.clock, measurement) or 0.0) if self.figure.is_time else self.figure.cost(measurement)
 
 
 def _is_ended(measurement: Measurement, limit_s: float) -> bool:

@@ -105,7 +105,7 @@ def _check(question: Question) -> None:
 
 
 def _on_this_computer(question: Question) -> Advice | Unknown:
-    program, fresh = program_of(question.command), question.search.fresh
+    program, fresh, figure = program_of(question.command), question.search.fresh, question.search.figure
     text, is_doubt = input_in_words()
     if text:
         log.log(logging.WARNING if is_doubt else logging.INFO, text)
@@ -117,6 +117,7 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
         strict=question.strict,
         region_times=True,
     )
+    here.compare_by(figure)
     log.info(f"this computer: {shape_of(here.topology)}")
     for line in restriction_lines(here.topology):
         log.info(line)
@@ -126,7 +127,12 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
     question = _within_quota(question)
     model, prior = _knowledge(question, here)
     kept = KeptRuns(
-        program, here.topology, strict=question.strict, cut=question.search.cut and not question.thesis, fresh=fresh
+        program,
+        here.topology,
+        strict=question.strict,
+        cut=question.search.cut and not question.thesis,
+        fresh=fresh,
+        figure=figure,
     )
     if kept.runs:
         here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
@@ -168,6 +174,12 @@ def _on_described(question: Question, name: str) -> Advice | Unknown:
     if question.search.fresh:
         raise UsageError(
             "--fresh discards runs of this computer, and of a described machine none are kept: leave it out"
+        )
+    if not question.search.figure.is_time:
+        what = "--metric" if question.search.figure.metric else "--seconds"
+        raise UsageError(
+            f"{what} is for runs of this computer, and times of a described machine are computed: leave {what} or "
+            "--machine out"
         )
     if not question.search.cut:
         raise UsageError(

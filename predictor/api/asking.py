@@ -2,7 +2,8 @@
 
 import os
 
-from numapredict.predictor.advising.search_options import search_options
+from numapredict.collect.figure import figure_of
+from numapredict.predictor.advising.search_options import comparing, search_options
 from numapredict.predictor.advising.session import Question, ask
 from numapredict.predictor.api.answer import Answer
 from numapredict.predictor.api.quiet import Command, called, words_of
@@ -19,6 +20,9 @@ def predict(  # noqa: PLR0913 - by name, as options are
     expected_runs: int | None = None,
     cut: bool = True,
     fresh: bool = False,
+    metric: str | None = None,
+    metric_smaller: bool = False,
+    seconds: float | None = None,
     strict: bool = False,
     cpu_seconds: float = 100.0,
     progress: bool = False,
@@ -29,6 +33,9 @@ def predict(  # noqa: PLR0913 - by name, as options are
     described machine or its .toml file, whose answers are modelled; without it the program runs on this computer.
     ``model`` names a model or its file; ``method`` is ``thesis`` for the mapping of the nearest cluster.
     ``expected_runs`` is how often the program will run: runs then go on while one should save more than it costs.
+    ``metric`` is a regular expression whose last match in the program's output has, as its first group, the number by
+    which runs are compared, the larger the better, or with ``metric_smaller`` the smaller. Each run is ended after
+    ``seconds``, if they are given, and compared by its parallel regions a second, or the metric.
     ``cut`` ends a run that has taken as long as the best; ``fresh`` discards the runs that earlier calls kept.
     ``strict`` refuses a program that ends with an exit code other than 0, and ``cpu_seconds`` is what modelled runs may
     take. ``progress`` shows on standard error what the command shows there; without it nothing is printed. Raises
@@ -43,13 +50,14 @@ def predict(  # noqa: PLR0913 - by name, as options are
         ...
     numapredict.native.errors.UnrunnableProgramError: ./no-such-program: no such file...
     """
+    search = search_options(runs, expected_runs, cut=cut, fresh=fresh, method=method)
     question = Question(
         words_of(command),
         machine=None if machine is None else os.fspath(machine),
         model=None if model is None else os.fspath(model),
         budget_s=cpu_seconds,
         strict=strict,
-        search=search_options(runs, expected_runs, cut=cut, fresh=fresh, method=method),
+        search=comparing(search, figure_of(metric, smaller=metric_smaller, seconds=seconds)),
     )
     with called(progress=progress):
         return Answer(ask(question))

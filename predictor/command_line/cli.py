@@ -11,6 +11,7 @@ from numapredict.collect.campaign.completion import machines, named
 from numapredict.collect.terminal.command import JSON, Command, Interruption
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
+from numapredict.predictor.command_line.figure_options import figure_options
 from numapredict.predictor.command_line.limit_options import limit_options
 from numapredict.predictor.command_line.run_cli import COMMAND, EMIT, PROGRAM
 from numapredict.predictor.evaluation.evaluation_options import (
@@ -26,6 +27,7 @@ from numapredict.predictor.evaluation.evaluation_options import (
 
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
+    from numapredict.collect.figure import Figure
     from numapredict.collect.limits import Limits
     from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Printed
@@ -62,6 +64,7 @@ log = logging.getLogger(__name__)
         "numapredict predict --runs 6 ./app": "Run it as it is and under 5 mappings, and advise the fastest.",
         "numapredict predict --for 100 ./app": "Make runs as long as they should pay if it will run 100 times.",
         "numapredict predict --threads 8 --only numactl ./app": "Advise what numactl can do for 8 threads.",
+        "numapredict predict --metric 'GB/s: ([0-9.]+)' ./app": "Compare runs by what the program prints.",
         "numapredict predict --emit slurm ./app": "Print the srun command that applies the advice.",
     },
 )
@@ -104,6 +107,7 @@ log = logging.getLogger(__name__)
 )
 @click.option("--no-cut", is_flag=True, help="Let every run finish, also one that is slower than the best so far.")
 @click.option("--fresh", is_flag=True, help="Discard the runs that earlier commands made on this computer.")
+@figure_options
 @limit_options
 @STRICT
 @click.option(
@@ -123,6 +127,7 @@ def predict(
     expected_runs: int | None,
     no_cut: bool,
     fresh: bool,
+    figure: "Figure",
     limits: "Limits",
     strict: bool,
     explain: bool,
@@ -134,12 +139,13 @@ def predict(
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
     from numapredict.predictor.advising.brief_text import advice_in_brief
-    from numapredict.predictor.advising.search_options import search_options
+    from numapredict.predictor.advising.search_options import comparing, search_options
     from numapredict.predictor.advising.session import Question, ask
     from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
+    search = search_options(runs, expected_runs, cut=not no_cut, fresh=fresh, limits=limits, method=method)
     advice = ask(
         Question(
             command,
@@ -147,7 +153,7 @@ def predict(
             model=wanted,
             budget_s=budget_s,
             strict=strict,
-            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh, limits=limits, method=method),
+            search=comparing(search, figure),
         )
     )
     if isinstance(advice, Unknown):

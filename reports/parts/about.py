@@ -5,6 +5,7 @@ from collections import Counter
 import msgspec
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.figure import Figure
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import Advice
@@ -68,6 +69,12 @@ def model_about(model: Model, origin: str) -> AboutData:
     )
 
 
+def _figure_in_words(figure: Figure) -> str:
+    pattern = f", {figure.metric}" if figure.metric else ""
+    window = "" if figure.seconds is None else f", in a window of {figure.seconds:g} s"
+    return f"{figure.name}{pattern}{window}"
+
+
 def advice_about(found: Advice) -> AboutData:
     """Return the request, the machine, what speedups are over, and what chose the runs."""
     baseline = f"{found.baseline}, the default mapping" if found.modelled else "the program as it is now"
@@ -79,6 +86,7 @@ def advice_about(found: Advice) -> AboutData:
         ("Default", f"{found.default}: what datasets count speedups from"),
         ("Chosen by", chosen_by(found)),
         ("Times", "of the whole run"),
+        *(() if found.figure.is_time else (("Compared by", _figure_in_words(found.figure)),)),
         ("Exit code", f"{found.exit_code}"),
     ]
     if found.expected_runs is not None:

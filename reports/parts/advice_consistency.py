@@ -1,5 +1,6 @@
 """Checks an answer from a file, which may have the right fields but contradict itself."""
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterator
@@ -66,22 +67,26 @@ def _run_problems(found: Advice) -> _Problems:
         if run.mapping in tried:
             yield f"run {number}", f"{run.mapping} had run before"
         tried.add(run.mapping)
-        for field, problem in _one_run(run, first, found.modelled):
+        for field, problem in _one_run(found, run, first):
             yield f"run {number}, {field}", problem
 
 
-def _one_run(run: SearchRun, first: SearchRun, modelled: bool) -> _Problems:
-    baseline_s = first.time_s or 0.0
+def _one_run(found: Advice, run: SearchRun, first: SearchRun) -> _Problems:
+    compared, baseline, what = run.time_s, first.time_s, "times"
+    if not found.figure.is_time:
+        compared, baseline, what = run.figure, first.figure, "metrics"
     if (run.time_s is None) != (run.outcome == "failed"):
         yield "time_s", f"{run.time_s} of a run that {run.outcome}"
     if run.time_s is not None and not (math.isfinite(run.time_s) and run.time_s > 0):
         yield "time_s", f"{run.time_s:g} cannot have been read"
     elif run.outcome != "done" and run.speedup is not None:
         yield "speedup", f"{run.speedup:g} of a run that {run.outcome}"
-    elif run.computed and not modelled:
+    elif run.computed and not found.modelled:
         yield "computed", "true of a run on a computer"
-    elif run.outcome == "done" and not _same(run.speedup, baseline_s / (run.time_s or math.inf)):
-        yield "speedup", f"{run.speedup} contradicts the times, {baseline_s:g} s of the baseline and {run.time_s:g} s"
+    elif (run.figure is None) != (found.figure.is_time or run.outcome != "done") or not _is_figure(run.figure or 1.0):
+        yield "figure", f"{run.figure} of a run that {run.outcome}, and is compared by {found.figure}"
+    elif run.outcome == "done" and not _same(run.speedup, found.figure.speedup(baseline or 0.0, compared or math.inf)):
+        yield "speedup", f"{run.speedup} contradicts the {what}, {baseline} of the baseline and {compared}"
     regions_s = run.region_time_s, first.region_time_s
     given = run.outcome == "done" and all(each is not None and 0 < each < math.inf for each in regions_s)
     if not _same(run.region_speedup, (regions_s[1] or 0.0) / (regions_s[0] or 1.0) if given else None):
@@ -121,22 +126,25 @@ def _confirmation_problems(found: Advice, confirmation: Confirmation) -> _Proble
     fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
     if (confirmation.mapping != fastest.mapping and found.method == "search") or confirmation.mapping == found.baseline:
         yield "confirmation, mapping", f"{confirmation.mapping} is not the fastest mapping, {fastest.mapping}"
-    for field in ("baseline_s", "mapping_s"):
-        for time_s in getattr(confirmation, field):
-            if not (math.isfinite(time_s) and time_s > 0):
-                yield f"confirmation, {field}", f"{time_s:g} cannot have been read"
+    for field in ("baseline_s", "mapping_s", "baseline_figures", "mapping_figures"):
+        for value in getattr(confirmation, field):
+            if not _is_figure(value):
+                yield f"confirmation, {field}", f"{value:g} cannot have been read"
                 return
     ends = (confirmation.speedup, confirmation.low, confirmation.high)
     if None in ends:
         if ends != (None, None, None) or confirmation.won or not confirmation.reason:
             yield "confirmation", "neither a speedup nor the reason why there is none"
         return
-    ratios = [a / b for a, b in zip(confirmation.baseline_s, confirmation.mapping_s, strict=False)]
+    sides = confirmation.baseline_s, confirmation.mapping_s
+    if not found.figure.is_time:
+        sides = confirmation.baseline_figures, confirmation.mapping_figures
+    ratios = list(itertools.starmap(found.figure.speedup, zip(*sides, strict=False)))
     if not all(0 < ratio < math.inf for ratio in ratios):
         yield "confirmation", f"times that differ by {max(ratios):g} cannot have been read"
         return
-    if not ratios or len(confirmation.baseline_s) != len(confirmation.mapping_s):
-        yield "confirmation", f"{len(confirmation.baseline_s)} runs of one and {len(confirmation.mapping_s)} of another"
+    if not ratios or len(sides[0]) != len(sides[1]):
+        yield "confirmation", f"{len(sides[0])} runs of one and {len(sides[1])} of another"
         return
     mean = statistics.geometric_mean(ratios)
     for field, value, expected in zip(("speedup", "low", "high"), ends, (mean, min(ratios), max(ratios)), strict=True):
@@ -213,6 +221,10 @@ def _fact_problems(found: Advice) -> _Problems:
         yield "kept_since", f"{found.kept_since!r} with {found.kept_runs} kept runs"
     if found.expected_runs is not None and found.expected_runs < 1:
         yield "expected_runs", f"{found.expected_runs}"
+
+
+def _is_figure(value: float) -> bool:
+    return math.isfinite(value) and value > 0
 
 
 def _is_time(text: str) -> bool:

@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from numapredict.collect.figure import Figure, number_in_words
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import Advice, FurtherRun
 from numapredict.predictor.advising.advice_text import (
+    adds_nothing,
     baseline_in_words,
     chosen_by,
     computed_in_words,
@@ -43,15 +45,11 @@ class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(NamedTuple):
-    """A confirming round: both times in seconds, None for a run that failed or was not made any more."""
+    """A confirming round: both times or metrics in words, and the speedup, None where a run failed or was not made."""
 
-    baseline_s: float | None
-    mapping_s: float | None
-
-    @property
-    def speedup(self) -> float | None:
-        """Return the round's speedup."""
-        return self.baseline_s / self.mapping_s if self.baseline_s and self.mapping_s else None
+    baseline: str
+    mapping: str
+    speedup: float | None
 
 
 class ConfirmingData(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,13 +96,28 @@ def confirming_data(found: Advice, confirmation: Confirmation) -> ConfirmingData
     result = confirmation.reason
     if confirmation.speedup is not None:
         mean = " on average (geometric mean)" if len(confirmation.mapping_s) > 1 else ""
-        sure = "significantly faster" if confirmation.won else "not significantly faster: keep what you have"
+        better = "significantly faster" if found.figure.is_time else f"significantly better by {found.figure.name}"
+        sure = better if confirmation.won else f"not {better}: keep what you have"
         result = f"{factor(confirmation.speedup)}{mean}: {sure}"
     return ConfirmingData(
         mapping=confirmation.mapping.label,
         over=baseline_in_words(found),
-        rounds=tuple(itertools.starmap(Round, itertools.zip_longest(confirmation.baseline_s, confirmation.mapping_s))),
+        rounds=_rounds(found.figure, confirmation),
         result=result,
+    )
+
+
+def _rounds(figure: Figure, confirmation: Confirmation) -> tuple[Round, ...]:
+    def in_words(value: float | None) -> str:
+        if value is None:
+            return "no time" if figure.is_time else "none"
+        return seconds(value) if figure.is_time else number_in_words(value)
+
+    times = confirmation.baseline_s, confirmation.mapping_s
+    sides = times if figure.is_time else (confirmation.baseline_figures, confirmation.mapping_figures)
+    return tuple(
+        Round(in_words(one), in_words(other), figure.speedup(one, other) if one and other else None)
+        for one, other in itertools.zip_longest(*sides)
     )
 
 
@@ -113,7 +126,7 @@ def further_data(found: Advice) -> FurtherData | None:
     if found.next is None:
         return None
     mapping, worth_from = found.next.mapping, found.next.worth_from_runs
-    decided = "" if worth_from is None else decided_by(found, found.next)
+    decided = "" if adds_nothing(found, found.next) else decided_by(found, found.next)
     if worth_from is not None and found.expected_runs is not None and found.expected_runs < worth_from:
         decided = "not made, since the program will run less often"
     return FurtherData(
@@ -130,16 +143,18 @@ def _further_facts(found: Advice, following: FurtherRun) -> tuple[tuple[str, str
     confirming = f", of which {seconds(following.confirming_s)} to confirm its gain" if following.confirming_s else ""
     facts = [
         (
-            "It should speed up the best so far by",
-            f"{following.expected_speedup - 1:.1%} on average; a slower run counts as 0%",
+            f"It should {'speed up' if found.figure.is_time else 'improve'} the best so far by",
+            f"{following.expected_speedup - 1:.1%} on average; a worse run counts as 0%",
         ),
         (
             "The run itself, over the best so far",
             f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} (90% interval)",
         ),
-        ("Chance that it is faster", f"{following.chance:.0%}"),
+        (f"Chance that it is {'faster' if found.figure.is_time else 'better'}", f"{following.chance:.0%}"),
         ("It costs at most", "a trace" if found.modelled else f"{seconds(following.cost_s)}{confirming}"),
     ]
+    if not found.figure.is_time:
+        return tuple(facts)
     if worth_from is None:
         return (*facts, ("Worth it", "never: it should save nothing"))
     facts += [

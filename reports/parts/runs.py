@@ -5,6 +5,7 @@ import math
 
 import msgspec
 
+from numapredict.collect.figure import number_in_words
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import baseline_in_words, chosen_by, kept_runs_in_words, name_in_words
@@ -23,7 +24,7 @@ TICKS = 5
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """One run, by its ``number`` in the row and its ``title``; ``time`` says when it was ended, or that it failed.
 
-    ``message`` says why it failed.
+    ``message`` says why it failed. ``metric`` is empty where times are compared.
 
     ``region_speedup`` is of the parallel regions alone, None where these are not timed. ``best`` is the greatest
     speedup so far. ``kept``: an earlier command made it.
@@ -34,6 +35,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     mapping: str
     outcome: str
     time: str
+    metric: str
     message: str
     speedup: float | None
     region_speedup: float | None
@@ -70,7 +72,7 @@ class RunsData(msgspec.Struct, frozen=True, kw_only=True):
     """All runs; ``kept`` says which were made earlier, ``chosen_by`` what chose them.
 
     ``baseline`` is what the first was of, ``ended`` and ``failed`` whether any was, ``regions`` whether the
-    parallel regions of any were timed.
+    parallel regions of any were timed, ``metric`` what is compared in place of the time.
     """
 
     rows: tuple[RunRow, ...]
@@ -81,6 +83,7 @@ class RunsData(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     failed: bool
     regions: bool
+    metric: str
 
 
 def runs_data(found: Advice) -> RunsData:
@@ -99,6 +102,7 @@ def runs_data(found: Advice) -> RunsData:
         ended=any(row.outcome == "ended" for row in rows),
         failed=any(row.outcome == "failed" for row in rows),
         regions=any(row.region_speedup is not None for row in rows),
+        metric="" if found.figure.is_time else found.figure.name,
     )
 
 
@@ -110,6 +114,7 @@ def _row(run: SearchRun, number: int, title: str, best: float, advised: AnyMappi
         mapping=name_in_words(run.mapping),
         outcome=run.outcome,
         time=f"ended after {time}" if run.outcome == "ended" else time,
+        metric="" if run.figure is None else number_in_words(run.figure),
         message="slower than the best" if run.outcome == "ended" else run.message,
         speedup=run.speedup,
         region_speedup=run.region_speedup,
@@ -165,7 +170,8 @@ def _in_words(row: RunRow) -> str:
     """Return a run as a pointer shows it."""
     title = f"run {row.title}" if row.title.isdigit() else row.title
     speed = "" if row.speedup is None else f", {factor(row.speedup)}"
-    return f"{title}: {row.mapping}, {row.time}{speed}"
+    metric = f", {row.metric}" if row.metric else ""
+    return f"{title}: {row.mapping}{metric}, {row.time}{speed}"
 
 
 def _ticks(most: float) -> tuple[float, ...]:

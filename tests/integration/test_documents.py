@@ -58,6 +58,7 @@ UNNAMED = {
     "collect/campaign/listed_regions.py": "the line says how to write the file",
     "collect/campaign/merging.py": "the line says what to merge too, or which folder to name",
     "collect/placing/adapt_table.py": "a file of the library's own, in a folder that ends with the run",
+    "collect/figure.py": "the line says what the pattern lacks",
     "collect/limits.py": "the line says what there is",
     "predictor/advising/described_baseline.py": "the line says how many threads there are",
     "predictor/adapting/columns.py": "the program is left alone, and the line says why",

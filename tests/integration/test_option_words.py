@@ -7,7 +7,7 @@ import click
 
 VALUES = {
     *("FILE", "FOLDER", "NAME", "NAME|FILE", "NAME|FOLDER", "LABEL", "COMMAND", "N", "RUNS", "SECONDS"),
-    *("RUNS|SHARE|TIME", "SHARE", "TIME", "COL", "COL[,COL]", "COL=VALUE", "FOLDER|URL", "ADDRESS"),
+    *("RUNS|SHARE|TIME", "SHARE", "TIME", "COL", "COL[,COL]", "COL=VALUE", "FOLDER|URL", "ADDRESS", "PATTERN"),
 }
 """What help calls the value of an option, besides a choice of words."""
 

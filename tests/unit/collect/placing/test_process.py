@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from numapredict.collect.placing.allowance import TimeAllowance, Window
 from numapredict.collect.placing.process import Ending, run_process
 
 
@@ -30,6 +31,37 @@ def test_an_exit_code_comes_with_the_last_line() -> None:
 def test_a_signal_is_named() -> None:
     assert run("kill -SEGV $$").reason == "killed by SIGSEGV"
     assert run("kill -40 $$").reason == "killed by signal 40"
+
+
+def windowed(script: str, wall_s: float, tmp_path: Path) -> tuple[Ending, list[bool]]:
+    """Return how a process ended in a window, and at its end whether the file ``asked`` was there."""
+    there: list[bool] = []
+    window = Window(lambda: there.append((tmp_path / "asked").exists()), 60.0 if "trap ''" not in script else 0.5)
+    allowed = TimeAllowance(wall_s, output_bytes=100, window=window)
+    return run_process(["/bin/sh", "-c", script], dict(os.environ), None, allowed), there
+
+
+def test_at_the_end_of_its_window_a_process_is_looked_at_and_then_asked_to_end(tmp_path: Path) -> None:
+    script = f"trap 'echo bye; touch {tmp_path}/asked; exit 3' TERM; while :; do sleep 0.05; done"
+    ending, there = windowed(script, 1.0, tmp_path)
+    assert (ending.at_window, ending.timed_out, ending.exit_code) == (True, False, 3)
+    assert ending.output == b"bye\n"
+    assert there == [False]
+    assert (tmp_path / "asked").exists()
+    assert ending.time_s >= 1.0
+
+
+def test_one_that_does_not_care_is_killed_with_its_children(tmp_path: Path) -> None:
+    script = f"trap '' TERM; sleep 1000 & echo $! > {tmp_path}/pid; while :; do sleep 0.05; done"
+    ending, there = windowed(script, 1.0, tmp_path)
+    assert (ending.at_window, ending.exit_code, there) == (True, -signal.SIGKILL, [False])
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_one_that_ends_before_its_window_is_not_asked(tmp_path: Path) -> None:
+    ending, there = windowed("echo out; echo err >&2; exit 4", 600.0, tmp_path)
+    assert (ending.at_window, ending.exit_code, there) == (False, 4, [])
+    assert (ending.output, ending.errors) == (b"out\n", b"err\n")
 
 
 def test_a_time_out_kills_the_whole_session(tmp_path: Path) -> None:

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.limits import Limits
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.predictor.advising import kept_runs
+from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import Runner, Search, search
-from numapredict.predictor.advising.search_options import SearchOptions
+from numapredict.predictor.advising.search_options import SearchOptions, comparing
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
-from tests.searches import GAINS, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times
+from tests.searches import GAINS, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, Printing, times
+
+METRIC = Figure(metric="rate ([0-9]+)")
 
 LOAD = "other programs used 1.0 of its 2 PUs"
 TRUE = program_of(("/bin/true",))
@@ -48,6 +52,42 @@ def test_a_search_goes_on_where_the_last_one_stopped_as_if_it_had_been_one() -> 
     assert len(computer.ran) == len(set(computer.ran)) == len(found.made)
     assert {run.outcome for run in found.records()} == {"done", "ended", "failed"}
     assert [made.bound for made in found.made] == [made.bound for made in whole_search.made]
+
+
+def test_runs_compared_by_another_figure_are_not_used_and_those_of_the_same_are() -> None:
+    computer = Printing(times(8.0, local=4.0), {AS_IT_IS: [10.0], LOCAL: [12.0]})
+    for figure, before in ((TIME, 0), (METRIC, 0), (METRIC, 2), (Figure(metric="x([0-9])"), 0), (TIME, 2)):
+        runner = replace(computer.runner(), kept=KeptRuns(TRUE, TOPOLOGY, figure=figure))
+        found = search(runner, PRIOR, TOPOLOGY, comparing(SearchOptions(runs=2), figure))
+        assert (found.kept, len(found.made)) == (before, 2)
+        assert found.records()[1].speedup == pytest.approx(2.0 if figure.is_time else 1.2)
+
+
+def test_a_kept_metric_that_does_not_come_again_is_told() -> None:
+    for figures, said in (([10.0], False), ([10.0, 13.0], True)):
+        computer = Printing(times(8.0, local=8.0), {AS_IT_IS: figures, LOCAL: [16.0]})
+        answers = [
+            advise(
+                TRUE,
+                computer,  # type: ignore[arg-type]
+                replace(computer.runner(), kept=KeptRuns(TRUE, TOPOLOGY, figure=METRIC, fresh=fresh)),
+                PRIOR,
+                comparing(SearchOptions(runs=2), METRIC),
+            )
+            for fresh in (True, False)
+        ]
+        text = "the program as it is now had metric 10 in the kept run and metric 13 on average now: "
+        assert any(line.startswith(text) for line in answers[1].warnings) == said
+
+
+def test_a_file_whose_runs_lost_their_metric_is_not_used(folder: Path) -> None:
+    computer = Printing(times(8.0), {AS_IT_IS: [10.0]})
+    runs = KeptRuns(TRUE, TOPOLOGY, figure=METRIC)
+    runs.add(computer.run(AS_IT_IS))
+    assert len(KeptRuns(TRUE, TOPOLOGY, figure=METRIC).runs) == 1
+    file = next(folder.glob("*.json"))
+    file.write_text(file.read_text().replace('"figure"', '"another"'))
+    assert KeptRuns(TRUE, TOPOLOGY, figure=METRIC).runs == ()
 
 
 def test_every_run_is_in_the_file_before_the_next_one_begins(folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.figure import Figure
 from numapredict.collect.terminal.command import Interruption
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advising.search_options import MOST_RUNS, RUNS, SearchOptions
@@ -37,7 +38,9 @@ def test_every_parameter_is_an_option(asked: list[Question]) -> None:
     predict("./my app", machine="m", model="n", cpu_seconds=7, strict=True, method="thesis")
     predict("./app", runs=9, expected_runs=7, cut=False, fresh=True)
     predict("./app", expected_runs=5)
-    plain, full, searched, often = asked
+    predict("./app", metric="rate ([0-9]+)", metric_smaller=True, seconds=9)
+    plain, full, searched, often, printed = asked
+    assert printed.search.figure == Figure(metric="rate ([0-9]+)", smaller=True, seconds=9)
     assert plain == Question(("./app", "in put"))
     thesis = SearchOptions(method="thesis")
     assert full == Question(("./my app",), machine="m", model="n", budget_s=7, strict=True, search=thesis)
@@ -94,6 +97,9 @@ def test_what_ends_a_call_says_so(
         ({"cpu_seconds": float("nan")}, "--cpu-seconds is nan: name 5 to 3600 seconds"),
         ({"machine": "none"}, "unknown machine 'none': "),
         ({"machine": "lpdquad", "fresh": True}, "--fresh discards runs of this computer"),
+        ({"machine": "lpdquad", "metric": "([0-9])"}, "--metric is for runs of this computer"),
+        ({"seconds": 0.5}, "--seconds is 0.5: name 1 to 86400"),
+        ({"metric": "([0-9]"}, "--metric '([0-9]' is no regular expression"),
     ],
 )
 def test_impossible_questions_are_refused(wrong: dict, said: str) -> None:
