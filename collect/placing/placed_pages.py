@@ -28,6 +28,20 @@ class PlacedThread(msgspec.Struct, frozen=True):
     wrong: int
 
 
+class PlacedPool(msgspec.Struct, frozen=True):
+    """The threads that a process started itself, outside regions: how many there were, worked, and had a PU each then.
+
+    ``main_works``: the main thread works beside them, rather than waiting; ``main_bound``: it has a PU of its own.
+    """
+
+    process: int
+    main_works: bool
+    main_bound: bool
+    threads: int
+    worked: int
+    bound: int
+
+
 class PlannedTeam(msgspec.Struct, frozen=True):
     """What became of a planned region's team of ``threads``: the plan's regions by key (native/regions/region_file.h).
 
@@ -130,6 +144,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     moves: tuple[RegionMoves, ...] = ()
+    pools: tuple[PlacedPool, ...] = ()
     ranks: tuple[Rank, ...] = ()
     forked: tuple[ForkedChild, ...] = ()
 
@@ -150,6 +165,7 @@ def parse_map(text: str) -> PlacementMap:
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     of_regions: list[PlannedTeam | RegionMoves] = []
+    pools: list[PlacedPool] = []
     process = -1
     said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
     counts: Counter[str] = Counter()
@@ -178,6 +194,9 @@ def parse_map(text: str) -> PlacementMap:
                 heads[word][process] = _numbers(rest, _HEADS[word])
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
+            elif word == "pool":
+                works, bound, *counted = _numbers(rest, 5)
+                pools.append(PlacedPool(process, bool(works), bool(bound), *counted))
             elif word in {"team", "moves"}:
                 of_regions.append(_of_region(word, process, rest))
             elif word == "range":
@@ -206,6 +225,7 @@ def parse_map(text: str) -> PlacementMap:
         unseen=tuple(sorted(counts.items())),
         teams=tuple(one for one in of_regions if isinstance(one, PlannedTeam)),
         moves=tuple(one for one in of_regions if isinstance(one, RegionMoves)),
+        pools=tuple(pools),
         ranks=tuple(Rank(process, *numbers) for process, numbers in heads["rank"].items()),
         forked=tuple(ForkedChild(child, of[0], child in said["unplaced"]) for child, of in heads["forked"].items()),
     )

@@ -26,6 +26,7 @@
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "protection/stacks.h"
+#include "threads/pool.h"
 #include "threads/processors.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
@@ -55,6 +56,7 @@ static void in_child(void) {
     slots_after_fork();
     pthread_team_after_fork();
     threads_after_fork();
+    pool_after_fork();
 }
 
 /* An OpenMP runtime may come with a library that the program loads while it runs. */
@@ -97,6 +99,11 @@ static void stay_unplaced(void) {
     pages_leave();
 }
 
+static void look_after_threads(void) {
+    pool_prepare();
+    threads_note_end();
+}
+
 static void look_after_late(void) {
     look_after_memory(settings());
     verify_late();
@@ -106,6 +113,7 @@ static void look_after_late(void) {
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;
+    pool_rest();
     if (settings()->no_place)
         stay_unplaced();
     else if (settings()->adapt)
@@ -256,15 +264,19 @@ __attribute__((constructor)) static void load(void) {
     if (!s->adapt)
         pages_prepare();
     if (!parallel) { /* programs that it starts must not share one PU */
-        if (!s->adapt)
+        if (!s->adapt) {
             slots_release_binding();
+            look_after_threads();
+        }
         atomic_store(&asleep, true);
         return;
     }
-    if (s->adapt)
+    if (s->adapt) {
         adapting_prepare();
-    else
+    } else {
         slots_begin();
+        look_after_threads();
+    }
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();

@@ -1,0 +1,138 @@
+/* pool_members.c: see pool_members.h. */
+#define _GNU_SOURCE
+#include "threads/pool_members.h"
+
+#include "process/settings.h"
+#include "process/system.h"
+
+#include <stddef.h>
+#include <unistd.h>
+
+#define SHORTEST_NS 100000u /* that is measured */
+#define WORKS 0.06f         /* of the time, or more */
+#define STILL_WORKS 0.03f
+
+struct pool_member *pool_first;
+static struct verified_pool ended;
+static uint64_t pool_ns,
+    main_ns; /* time in which threads of the pool worked; and the main thread with them */
+
+void pool_members_forget(void) {
+    pool_first = NULL;
+    ended = (struct verified_pool){0};
+    pool_ns = main_ns = 0;
+}
+
+void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
+    *own = (struct pool_member){.next = pool_first,
+                                .at = &pool_first,
+                                .thread = pthread_self(),
+                                .number = gettid(),
+                                .slot = slot_place(),
+                                .is_main = is_main,
+                                .fixed = fixed,
+                                .used_ns = system_thread_ns(),
+                                .since_ns = system_now_ns(),
+                                .last = is_main ? 0 : NO_SLOT};
+    own->worked_ns = own->since_ns;
+    if (pool_first)
+        pool_first->at = &own->next;
+    pool_first = own;
+}
+
+static void measure(struct pool_member *member, uint64_t now) {
+    const uint64_t used = system_used_ns(member->number), time = now - member->since_ns;
+    if (time < SHORTEST_NS || used < member->used_ns)
+        return;
+    const float share = (float)(used - member->used_ns) / (float)time;
+    member->load = member->looked ? (member->load + share) / 2 : share;
+    member->works = member->load >= (member->works ? STILL_WORKS : WORKS);
+    member->looked = true;
+    member->used_ns = used;
+    member->since_ns = now;
+    if (member->works) {
+        member->worked = true;
+        member->worked_ns = now;
+    }
+}
+
+/* Whether it is bound to its slot's PU, and no other that works has the slot. */
+static bool has_own_pu(const struct pool_member *member) {
+    const uint32_t slot = pool_slot(member);
+    if (slot == NO_SLOT || system_only_pu(member->number) != settings()->cpu[slot])
+        return false;
+    for (const struct pool_member *other = pool_first; other; other = other->next)
+        if (other != member && other->works && pool_slot(other) == slot)
+            return false;
+    return true;
+}
+
+static void count(struct verified_pool *found, const struct pool_member *member) {
+    found->threads++;
+    found->worked += member->worked;
+    found->bound += member->worked && member->own_pu;
+}
+
+void pool_member_leave(struct pool_member *own) {
+    if (settings()->map && !own->fixed && !own->is_main) {
+        measure(own, system_now_ns());
+        if (own->works)
+            own->own_pu = has_own_pu(own);
+        count(&ended, own);
+    }
+    *own->at = own->next;
+    if (own->next)
+        own->next->at = own->at;
+    own->at = NULL;
+}
+
+void pool_members_begin(void) {
+    for (struct pool_member *member = pool_first; member; member = member->next)
+        if (member->is_main) {
+            member->used_ns = system_used_ns(member->number);
+            member->since_ns = member->worked_ns = system_now_ns();
+        }
+}
+
+void pool_members_measure(void) {
+    const uint64_t now = system_now_ns();
+    bool main_works = false;
+    uint64_t time = 0;
+    for (struct pool_member *member = pool_first; member; member = member->next) {
+        const uint64_t since = member->since_ns;
+        measure(member, now);
+        if (member->is_main)
+            main_works = member->works;
+        else if (member->works && !member->fixed && member->since_ns - since > time)
+            time = member->since_ns - since;
+    }
+    pool_ns += time;
+    main_ns += main_works ? time : 0;
+}
+
+void pool_members_note(void) {
+    for (struct pool_member *member = pool_first; member && settings()->map; member = member->next)
+        if (member->works && !member->fixed)
+            member->own_pu = has_own_pu(member);
+}
+
+bool pool_members_tell(struct verified_pool *found, const struct pool_member *own,
+                       void (*visit)(uint32_t slot, bool right)) {
+    *found = ended;
+    pool_members_measure();
+    pool_members_note();
+    for (struct pool_member *member = pool_first; member; member = member->next) {
+        const uint32_t slot = pool_slot(member);
+        if (member->fixed)
+            continue;
+        if (slot != NO_SLOT && member != own)
+            visit(slot, system_only_pu(member->number) == settings()->cpu[slot]);
+        if (!member->is_main) {
+            count(found, member);
+            continue;
+        }
+        found->main_works = pool_ns ? 4 * main_ns > pool_ns : member->worked;
+        found->main_bound = found->main_works ? member->own_pu : slot != NO_SLOT;
+    }
+    return found->threads > 0;
+}
