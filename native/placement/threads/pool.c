@@ -25,8 +25,7 @@
 #define LONGEST_NS (160u * MS)  /* between looks while threads work; */
 #define IDLE_NS (1000u * MS)    /* and while none does */
 #define COST_SHARE 4000u        /* a look costs a part of the time between looks: 1 of so many */
-#define UNUSED_NS (250u * MS)   /* an idle thread that has never worked keeps its PU for so long, */
-#define LINGERS_NS (2000u * MS) /* and others for so long */
+#define LINGERS_NS (1000u * MS) /* for which an idle thread keeps its PU, where no other needs it */
 #define LAST_LOOKS 5            /* after the last thread of the pool has ended */
 #define LOST_LOOKS 16           /* a PU that another process has is asked for again after so many */
 
@@ -36,7 +35,7 @@ static THREAD_LOCAL struct pool_member own;
 static struct lock lock; /* of the members and what is not atomic below */
 static bool prepared;
 static bool over; /* the main thread has left, or the program ends: nothing is moved any more */
-static struct thread_slot *main_slot;
+static atomic_bool main_had_no_slot; /* in a program that was taken for one without threads */
 static _Atomic uint32_t others; /* threads of the pool, but for the main thread */
 static bool lost[MOST_SLOTS];
 static uint32_t looks_until_asked;
@@ -48,13 +47,13 @@ static atomic_bool runs, stops, given_up, sleeps_long;
 static _Atomic uint32_t bell;
 
 static void enter_main(void) {
-    main_slot = slot_place();
     pool_member_enter(&own, true, false);
     pool_moves_this_thread = true;
 }
 
 void pool_prepare(void) {
     prepared = true;
+    atomic_store(&main_had_no_slot, slot_bound() == NO_SLOT);
     enter_main();
     verify_pool_by(pool_tell);
 }
@@ -68,6 +67,7 @@ void pool_after_fork(void) {
     atomic_store(&stops, false);
     was_started = over = false;
     others = 0;
+    atomic_store(&main_had_no_slot, false);
     memset(lost, 0, sizeof lost);
     pool_members_forget();
     enter_main();
@@ -82,9 +82,7 @@ uint64_t pool_hold(void) {
 
 void pool_let(uint64_t mask) { lock_give(&lock, mask); }
 
-bool pool_main_is_free(void) {
-    return main_slot && atomic_load_explicit(&main_slot->bound, memory_order_relaxed) == NO_SLOT;
-}
+bool pool_main_is_free(void) { return atomic_load_explicit(&main_had_no_slot, memory_order_relaxed); }
 
 /* ---- a look ---- */
 
@@ -104,7 +102,7 @@ static struct pool_thread described(const struct pool_member *member, uint64_t n
                                  .fixed = member->fixed,
                                  .now = pool_slot(member),
                                  .last = member->last};
-    thread.lingers = now - member->worked_ns < (member->worked ? LINGERS_NS : UNUSED_NS);
+    thread.lingers = now - member->worked_ns < LINGERS_NS;
     if (!thread.fixed && affinity_is_programs_of(member->thread, member->number)) {
         thread.fixed = true;
         thread.now = thread.works ? programs_slot(member) : NO_SLOT;
@@ -118,6 +116,8 @@ static bool move(struct pool_member *member, uint32_t from, uint32_t to) {
         lost[to] = true;
         return false;
     }
+    if (member->is_main)
+        atomic_store(&main_had_no_slot, false);
     if (to != NO_SLOT) {
         atomic_store_explicit(&member->slot->mine, to, memory_order_relaxed);
         atomic_store_explicit(&member->slot->bound, to, memory_order_relaxed);

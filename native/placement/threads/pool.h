@@ -31,7 +31,7 @@ void pool_looks(void);
 /* In the new thread; and at its end, or the main thread's. */
 void pool_thread_begins(bool of_the_pool);
 void pool_thread_ends(void);
-/* Whether the main thread, which has no slot yet, may want the first one. */
+/* Whether the main thread never had a slot, and may want the first one. */
 bool pool_main_is_free(void);
 
 extern THREAD_LOCAL bool pool_moves_this_thread;

@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define SHORTEST_NS 100000u /* that is measured */
-#define WORKS 0.06f         /* of the time, or more */
+#define SHORTEST_NS 8000000u /* that is measured, */
+#define AT_END_NS 100000u    /* and at the end */
+#define WORKS 0.06f          /* of the time, or more */
 #define STILL_WORKS 0.03f
 
 struct pool_member *pool_first;
@@ -33,6 +34,7 @@ void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
                                 .fixed = fixed,
                                 .used_ns = system_thread_ns(),
                                 .since_ns = system_now_ns(),
+                                .pool_ns = pool_ns,
                                 .last = is_main ? 0 : NO_SLOT};
     own->worked_ns = own->since_ns;
     if (pool_first)
@@ -40,9 +42,10 @@ void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
     pool_first = own;
 }
 
-static void measure(struct pool_member *member, uint64_t now) {
+/* A thread that has just begun is not told from an idle one. */
+static void measure(struct pool_member *member, uint64_t now, uint64_t shortest_ns) {
     const uint64_t used = system_used_ns(member->number), time = now - member->since_ns;
-    if (time < SHORTEST_NS || used < member->used_ns)
+    if (time < shortest_ns || used < member->used_ns)
         return;
     const float share = (float)(used - member->used_ns) / (float)time;
     member->load = member->looked ? (member->load + share) / 2 : share;
@@ -51,9 +54,14 @@ static void measure(struct pool_member *member, uint64_t now) {
     member->used_ns = used;
     member->since_ns = now;
     if (member->works) {
-        member->worked = true;
+        member->busy_ns += time;
         member->worked_ns = now;
     }
+}
+
+/* Whether it worked in a good part of the time in which any did. */
+static bool has_worked(const struct pool_member *member) {
+    return member->busy_ns > 0 && 4 * member->busy_ns >= pool_ns - member->pool_ns;
 }
 
 /* Whether it is bound to its slot's PU, and no other that works has the slot. */
@@ -69,13 +77,13 @@ static bool has_own_pu(const struct pool_member *member) {
 
 static void count(struct verified_pool *found, const struct pool_member *member) {
     found->threads++;
-    found->worked += member->worked;
-    found->bound += member->worked && member->own_pu;
+    found->worked += has_worked(member);
+    found->bound += has_worked(member) && member->own_pu;
 }
 
 void pool_member_leave(struct pool_member *own) {
     if (settings()->map && !own->fixed && !own->is_main) {
-        measure(own, system_now_ns());
+        measure(own, system_now_ns(), AT_END_NS);
         if (own->works)
             own->own_pu = has_own_pu(own);
         count(&ended, own);
@@ -94,13 +102,13 @@ void pool_members_begin(void) {
         }
 }
 
-void pool_members_measure(void) {
+static void measure_all(uint64_t shortest_ns) {
     const uint64_t now = system_now_ns();
     bool main_works = false;
     uint64_t time = 0;
     for (struct pool_member *member = pool_first; member; member = member->next) {
         const uint64_t since = member->since_ns;
-        measure(member, now);
+        measure(member, now, shortest_ns);
         if (member->is_main)
             main_works = member->works;
         else if (member->works && !member->fixed && member->since_ns - since > time)
@@ -109,6 +117,8 @@ void pool_members_measure(void) {
     pool_ns += time;
     main_ns += main_works ? time : 0;
 }
+
+void pool_members_measure(void) { measure_all(SHORTEST_NS); }
 
 void pool_members_note(void) {
     for (struct pool_member *member = pool_first; member && settings()->map; member = member->next)
@@ -119,7 +129,7 @@ void pool_members_note(void) {
 bool pool_members_tell(struct verified_pool *found, const struct pool_member *own,
                        void (*visit)(uint32_t slot, bool right)) {
     *found = ended;
-    pool_members_measure();
+    measure_all(AT_END_NS);
     pool_members_note();
     for (struct pool_member *member = pool_first; member; member = member->next) {
         const uint32_t slot = pool_slot(member);
@@ -131,7 +141,7 @@ bool pool_members_tell(struct verified_pool *found, const struct pool_member *ow
             count(found, member);
             continue;
         }
-        found->main_works = pool_ns ? 4 * main_ns > pool_ns : member->worked;
+        found->main_works = pool_ns ? 4 * main_ns > pool_ns : member->works;
         found->main_bound = found->main_works ? member->own_pu : slot != NO_SLOT;
     }
     return found->threads > 0;

@@ -21,11 +21,13 @@ struct pool_member {
     struct thread_slot *slot;
     bool is_main, fixed;        /* a region's */
     bool looked;                /* at least once */
-    bool works, worked;         /* now; ever */
+    bool works;                 /* now */
     bool own_pu;                /* when it last worked, if settings()->map is set */
     float load;                 /* processor time by time, of late */
     uint64_t used_ns, since_ns; /* at the last look */
     uint64_t worked_ns;         /* when it was last seen to work, or began */
+    uint64_t busy_ns;           /* in which it worked, */
+    uint64_t pool_ns;           /* and in which threads of the pool had worked when it began */
     uint32_t last;              /* slot, before the present one */
 };
 

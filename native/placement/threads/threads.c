@@ -18,6 +18,7 @@
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <threads.h>
 
@@ -227,4 +228,15 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
     if (result == thrd_success && in_pool)
         pool_looks();
     return result;
+}
+
+/* Calls that the kernel refuses a process with several threads. */
+EXPORT int unshare(int flags) {
+    pool_rest();
+    return NEXT(unshare)(flags);
+}
+
+EXPORT int setns(int file, int flags) {
+    pool_rest();
+    return NEXT(setns)(file, flags);
 }
