@@ -111,8 +111,8 @@ def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
 
 
 def _pool_in_words(found: PlacedPool) -> str:
-    which = f"{found.bound} of {counted(found.worked, 'pool thread')} that worked"
-    bound = f"{which} {'was' if found.bound == 1 else 'were'} bound each to its own PU"
+    which = f"{found.bound} of {found.worked} pool threads"
+    bound = f"{which} {'was bound to' if found.bound == 1 else 'were bound each to'} its own PU"
     if not found.main_works:
         text = f"main thread only waits{'' if found.main_bound else ': left unbound'}; {bound}"
     elif found.main_bound:

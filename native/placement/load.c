@@ -1,5 +1,6 @@
 /* load.c: start and end of libnumaplace.so, and its hooks at parallel regions. */
 #define _GNU_SOURCE
+#include "../regions/deep_binding.h"
 #include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
@@ -22,6 +23,7 @@
 #include "process/program.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/unseen_library.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
@@ -237,6 +239,7 @@ __attribute__((constructor)) static void load(void) {
                                                 .end = end,
                                                 .wait = wait,
                                                 .barrier = barrier};
+    deep_binding_watch(unseen_library);
     tell_runtime_its_share(s);
     loaded_modules_look();
     next_calls_find();

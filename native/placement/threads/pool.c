@@ -24,7 +24,7 @@
 #define FIRST_LOOK_NS (10u * MS)
 #define LONGEST_NS (160u * MS)  /* between looks while threads work; */
 #define IDLE_NS (1000u * MS)    /* and while none does */
-#define COST_SHARE 4000u        /* a look costs a part of the time between looks: 1 of so many */
+#define COST_SHARE 2000u        /* a look costs a part of the time between looks: 1 of so many */
 #define LINGERS_NS (1000u * MS) /* for which an idle thread keeps its PU, where no other needs it */
 #define LAST_LOOKS 5            /* after the last thread of the pool has ended */
 #define LOST_LOOKS 16           /* a PU that another process has is asked for again after so many */
@@ -36,7 +36,7 @@ static struct lock lock; /* of the members and what is not atomic below */
 static bool prepared;
 static bool over; /* the main thread has left, or the program ends: nothing is moved any more */
 static atomic_bool main_had_no_slot; /* in a program that was taken for one without threads */
-static _Atomic uint32_t others; /* threads of the pool, but for the main thread */
+static _Atomic uint32_t others;      /* threads of the pool, but for the main thread */
 static bool lost[MOST_SLOTS];
 static uint32_t looks_until_asked;
 

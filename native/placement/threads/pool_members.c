@@ -10,18 +10,20 @@
 
 #define SHORTEST_NS 8000000u /* that is measured, */
 #define AT_END_NS 100000u    /* and at the end */
-#define WORKS 0.06f          /* of the time, or more */
+#define MAIN_SHARE 4 /* of the time of the thread that used most: with less the main thread only waits */
+#define WORKS 0.06f  /* of the time, or more */
 #define STILL_WORKS 0.03f
 
 struct pool_member *pool_first;
 static struct verified_pool ended;
-static uint64_t pool_ns,
-    main_ns; /* time in which threads of the pool worked; and the main thread with them */
+static uint64_t pool_ns;      /* time in which threads of the pool worked */
+static uint64_t most_ns;      /* processor time of the one that ended with most */
+static uint64_t main_from_ns; /* that the main thread had used before */
 
 void pool_members_forget(void) {
     pool_first = NULL;
     ended = (struct verified_pool){0};
-    pool_ns = main_ns = 0;
+    pool_ns = most_ns = main_from_ns = 0;
 }
 
 void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
@@ -87,6 +89,7 @@ void pool_member_leave(struct pool_member *own) {
         if (own->works)
             own->own_pu = has_own_pu(own);
         count(&ended, own);
+        most_ns = own->used_ns > most_ns ? own->used_ns : most_ns;
     }
     *own->at = own->next;
     if (own->next)
@@ -99,23 +102,21 @@ void pool_members_begin(void) {
         if (member->is_main) {
             member->used_ns = system_used_ns(member->number);
             member->since_ns = member->worked_ns = system_now_ns();
+            if (!main_from_ns)
+                main_from_ns = member->used_ns;
         }
 }
 
 static void measure_all(uint64_t shortest_ns) {
     const uint64_t now = system_now_ns();
-    bool main_works = false;
     uint64_t time = 0;
     for (struct pool_member *member = pool_first; member; member = member->next) {
         const uint64_t since = member->since_ns;
         measure(member, now, shortest_ns);
-        if (member->is_main)
-            main_works = member->works;
-        else if (member->works && !member->fixed && member->since_ns - since > time)
+        if (member->works && !member->is_main && !member->fixed && member->since_ns - since > time)
             time = member->since_ns - since;
     }
     pool_ns += time;
-    main_ns += main_works ? time : 0;
 }
 
 void pool_members_measure(void) { measure_all(SHORTEST_NS); }
@@ -128,6 +129,7 @@ void pool_members_note(void) {
 
 bool pool_members_tell(struct verified_pool *found, const struct pool_member *own,
                        void (*visit)(uint32_t slot, bool right)) {
+    const struct pool_member *main = NULL;
     *found = ended;
     measure_all(AT_END_NS);
     pool_members_note();
@@ -137,12 +139,16 @@ bool pool_members_tell(struct verified_pool *found, const struct pool_member *ow
             continue;
         if (slot != NO_SLOT && member != own)
             visit(slot, system_only_pu(member->number) == settings()->cpu[slot]);
-        if (!member->is_main) {
-            count(found, member);
+        if (member->is_main) {
+            main = member;
             continue;
         }
-        found->main_works = pool_ns ? 4 * main_ns > pool_ns : member->works;
-        found->main_bound = found->main_works ? member->own_pu : slot != NO_SLOT;
+        count(found, member);
+        most_ns = member->used_ns > most_ns ? member->used_ns : most_ns;
+    }
+    if (main) {
+        found->main_works = MAIN_SHARE * (main->used_ns - main_from_ns) > most_ns;
+        found->main_bound = main->own_pu || (!main->works && pool_slot(main) != NO_SLOT);
     }
     return found->threads > 0;
 }

@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 64, PUS = 1024, LIMIT_S = 60 };
+enum { MOST = 64, PUS = 1024, LIMIT_S = 60, TURNS = 30 };
 
 static atomic_bool settled;
+static atomic_int warm; /* threads that have worked for a while */
 static _Atomic pid_t working[MOST], idle[MOST];
 static int workers, with_main, idlers, pus, own = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,9 +70,12 @@ static void *compute(void *number) {
         sched_setaffinity(0, sizeof mask, &mask);
     }
     working[n] = gettid();
-    while (!settled) {
+    for (int turn = 0; !settled; turn++) {
         for (int i = 0; i < 1000000; i++)
             x = x * 1.0000001;
+        warm += turn == TURNS;
+        if (warm < workers + with_main)
+            continue;
         const int wanted = workers + with_main < pus ? workers + with_main : pus, now = alone();
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
         pthread_mutex_lock(&lock);
