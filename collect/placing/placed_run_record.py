@@ -111,8 +111,8 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     unbound; ``brief``: threads that began where their creator ran, as those before them had ended at once.
     ``unseen``: pages by kind of memory that is neither placed nor checked.
     ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
-    that share the mapping. ``pools``: threads that programs started themselves. ``forked``: the forked children that had parallel regions; of their pages, those that each
-    shares with no other process.
+    that share the mapping. ``pools``: threads that processes started themselves. ``forked``: the forked children that
+    had parallel regions; of their pages, those that each shares with no other process.
     """
 
     threads: ThreadTally

@@ -116,9 +116,7 @@ static void redirect(const struct module *module, void **slot, const char *name)
         found = dlsym(module->handle, name);
     if (!found)
         return;
-    if (found == dlsym(RTLD_NEXT, name))
-        set(module, slot, ours);
-    else if (is_openmp(name) && runtime_keep(module->start, found))
+    if (found == dlsym(RTLD_NEXT, name) || (is_openmp(name) && runtime_keep(module->start, found)))
         set(module, slot, ours);
 }
 

@@ -36,6 +36,7 @@ static void make(void) {
                                           .works = works,
                                           .fixed = below(6) == 0,
                                           .lingers = below(2),
+                                          .fresh = below(3) == 0,
                                           .now = any_slot(),
                                           .last = any_slot()};
         if (threads[n].now != NO_SLOT)
@@ -71,8 +72,9 @@ static void check(void) {
                 MUST(!moves(&threads[other]) || threads[other].to_be == NO_SLOT ||
                      claim(&threads[other]) >= claim(one));
         if (!one->works && !one->fixed)
-            MUST(one->to_be ==
-                 (one->lingers && one->now != NO_SLOT && !taken[one->now] ? one->now : NO_SLOT));
+            MUST(one->to_be == (one->lingers && one->now != NO_SLOT && (one->fresh || !taken[one->now])
+                                    ? one->now
+                                    : NO_SLOT));
     }
 }
 

@@ -26,6 +26,7 @@
 #define IDLE_NS (1000u * MS)    /* and while none does */
 #define COST_SHARE 2000u        /* a look costs a part of the time between looks: 1 of so many */
 #define LINGERS_NS (1000u * MS) /* for which an idle thread keeps its PU, where no other needs it */
+#define FRESH_NS (150u * MS)    /* on a busy computer a thread may wait so long for a processor */
 #define LAST_LOOKS 5            /* after the last thread of the pool has ended */
 #define LOST_LOOKS 16           /* a PU that another process has is asked for again after so many */
 
@@ -103,6 +104,7 @@ static struct pool_thread described(const struct pool_member *member, uint64_t n
                                  .now = pool_slot(member),
                                  .last = member->last};
     thread.lingers = now - member->worked_ns < LINGERS_NS;
+    thread.fresh = now - member->worked_ns < FRESH_NS;
     if (!thread.fixed && affinity_is_programs_of(member->thread, member->number)) {
         thread.fixed = true;
         thread.now = thread.works ? programs_slot(member) : NO_SLOT;

@@ -74,6 +74,6 @@ void pool_choose(struct pool_thread *threads, size_t count, const bool *lost, ui
     }
     for (size_t n = 0; n < count; n++)
         if (!threads[n].works && !threads[n].fixed && threads[n].lingers && threads[n].now != NO_SLOT &&
-            !taken[threads[n].now])
+            (threads[n].fresh || !taken[threads[n].now]))
             threads[n].to_be = threads[n].now;
 }

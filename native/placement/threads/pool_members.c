@@ -10,9 +10,10 @@
 
 #define SHORTEST_NS 8000000u /* that is measured, */
 #define AT_END_NS 100000u    /* and at the end */
-#define MAIN_SHARE 4 /* of the time of the thread that used most: with less the main thread only waits */
-#define WORKS 0.06f  /* of the time, or more */
-#define STILL_WORKS 0.03f
+#define MAIN_SHARE 4     /* of the time of the thread that used most: with less the main thread only waits */
+#define LEAST_LOAD 0.01f /* of a thread that works, and */
+#define WORKS 0.1f       /* as a share of the load of the one with most: others may use the processors, too */
+#define STILL_WORKS 0.05f
 
 struct pool_member *pool_first;
 static struct verified_pool ended;
@@ -51,14 +52,26 @@ static void measure(struct pool_member *member, uint64_t now, uint64_t shortest_
         return;
     const float share = (float)(used - member->used_ns) / (float)time;
     member->load = member->looked ? (member->load + share) / 2 : share;
-    member->works = member->load >= (member->works ? STILL_WORKS : WORKS);
     member->looked = true;
     member->used_ns = used;
     member->since_ns = now;
+}
+
+/* A thread that waits for a processor works, too: what it got is compared with what others got. */
+static void judge(struct pool_member *member, uint64_t since_ns, float most) {
+    const float least = (member->works ? STILL_WORKS : WORKS) * most;
+    member->works = member->load >= LEAST_LOAD && member->load >= least;
     if (member->works) {
-        member->busy_ns += time;
-        member->worked_ns = now;
+        member->busy_ns += member->since_ns - since_ns;
+        member->worked_ns = member->since_ns;
     }
+}
+
+static float most_load(void) {
+    float most = 0;
+    for (const struct pool_member *member = pool_first; member; member = member->next)
+        most = member->load > most ? member->load : most;
+    return most;
 }
 
 /* Whether it worked in a good part of the time in which any did. */
@@ -85,7 +98,9 @@ static void count(struct verified_pool *found, const struct pool_member *member)
 
 void pool_member_leave(struct pool_member *own) {
     if (settings()->map && !own->fixed && !own->is_main) {
+        const uint64_t since_ns = own->since_ns;
         measure(own, system_now_ns(), AT_END_NS);
+        judge(own, since_ns, most_load());
         if (own->works)
             own->own_pu = has_own_pu(own);
         count(&ended, own);
@@ -111,10 +126,15 @@ static void measure_all(uint64_t shortest_ns) {
     const uint64_t now = system_now_ns();
     uint64_t time = 0;
     for (struct pool_member *member = pool_first; member; member = member->next) {
-        const uint64_t since = member->since_ns;
+        member->before_ns = member->since_ns;
         measure(member, now, shortest_ns);
-        if (member->works && !member->is_main && !member->fixed && member->since_ns - since > time)
-            time = member->since_ns - since;
+    }
+    const float most = most_load();
+    for (struct pool_member *member = pool_first; member; member = member->next) {
+        judge(member, member->before_ns, most);
+        if (member->works && !member->is_main && !member->fixed &&
+            member->since_ns - member->before_ns > time)
+            time = member->since_ns - member->before_ns;
     }
     pool_ns += time;
 }

@@ -25,6 +25,7 @@ struct pool_member {
     bool own_pu;                /* when it last worked, if settings()->map is set */
     float load;                 /* processor time by time, of late */
     uint64_t used_ns, since_ns; /* at the last look */
+    uint64_t before_ns;         /* since_ns before the last look */
     uint64_t worked_ns;         /* when it was last seen to work, or began */
     uint64_t busy_ns;           /* in which it worked, */
     uint64_t pool_ns;           /* and in which threads of the pool had worked when it began */
