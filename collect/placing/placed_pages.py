@@ -28,6 +28,20 @@ class PlacedThread(msgspec.Struct, frozen=True):
     wrong: int
 
 
+class PlacedPool(msgspec.Struct, frozen=True):
+    """The threads that a process started itself, outside regions: how many there were, worked, and had a PU each then.
+
+    ``main_works``: the main thread works beside them, rather than waiting; ``main_bound``: it has a PU of its own.
+    """
+
+    process: int
+    main_works: bool
+    main_bound: bool
+    threads: int
+    worked: int
+    bound: int
+
+
 class PlannedTeam(msgspec.Struct, frozen=True):
     """What became of a planned region's team of ``threads``: the plan's regions by key (native/regions/region_file.h).
 
@@ -130,6 +144,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     moves: tuple[RegionMoves, ...] = ()
+    pools: tuple[PlacedPool, ...] = ()
     ranks: tuple[Rank, ...] = ()
     forked: tuple[ForkedChild, ...] = ()
 
@@ -149,7 +164,7 @@ def parse_map(text: str) -> PlacementMap:
     """Return the map that a file's text holds; raise InvalidInputError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
-    of_regions: list[PlannedTeam | RegionMoves] = []
+    counted: list[PlannedTeam | RegionMoves | PlacedPool] = []
     process = -1
     said: dict[str, set[int]] = {"late": set(), "unplaced": set()}
     counts: Counter[str] = Counter()
@@ -178,8 +193,8 @@ def parse_map(text: str) -> PlacementMap:
                 heads[word][process] = _numbers(rest, _HEADS[word])
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
-            elif word in {"team", "moves"}:
-                of_regions.append(_of_region(word, process, rest))
+            elif word in {"team", "moves", "pool"}:
+                counted.append(_counted(word, process, rest))
             elif word == "range":
                 end_range()
                 key = (int(rest[0]), int(rest[1], 16), int(rest[2]), int(rest[3]))
@@ -204,8 +219,9 @@ def parse_map(text: str) -> PlacementMap:
         free=free,
         brief=brief,
         unseen=tuple(sorted(counts.items())),
-        teams=tuple(one for one in of_regions if isinstance(one, PlannedTeam)),
-        moves=tuple(one for one in of_regions if isinstance(one, RegionMoves)),
+        teams=tuple(one for one in counted if isinstance(one, PlannedTeam)),
+        moves=tuple(one for one in counted if isinstance(one, RegionMoves)),
+        pools=tuple(one for one in counted if isinstance(one, PlacedPool)),
         ranks=tuple(Rank(process, *numbers) for process, numbers in heads["rank"].items()),
         forked=tuple(ForkedChild(child, of[0], child in said["unplaced"]) for child, of in heads["forked"].items()),
     )
@@ -264,7 +280,10 @@ def _judged(
                 yield placed.name, run.node, right, run.count
 
 
-def _of_region(word: str, process: int, rest: list[str]) -> PlannedTeam | RegionMoves:
+def _counted(word: str, process: int, rest: list[str]) -> PlannedTeam | RegionMoves | PlacedPool:
+    if word == "pool":
+        main_works, main_bound, *threads = _numbers(rest, 5)
+        return PlacedPool(process, bool(main_works), bool(main_bound), *threads)
     key = int(rest[0], 16)
     if word == "team":
         return PlannedTeam(process, key, *_numbers(rest[1:], 5))

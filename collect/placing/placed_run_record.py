@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import (
     NOWHERE,
+    PlacedPool,
     PlacedRange,
     PlacedThread,
     PlacementMap,
@@ -110,8 +111,8 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     unbound; ``brief``: threads that began where their creator ran, as those before them had ended at once.
     ``unseen``: pages by kind of memory that is neither placed nor checked.
     ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
-    that share the mapping. ``forked``: the forked children that had parallel regions; of their pages, those that each
-    shares with no other process.
+    that share the mapping. ``pools``: threads that processes started themselves. ``forked``: the forked children that
+    had parallel regions; of their pages, those that each shares with no other process.
     """
 
     threads: ThreadTally
@@ -126,6 +127,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     ranks: tuple[RankTally, ...] = ()
     forked: tuple[ForkedTally, ...] = ()
     moves: tuple[MoveTally, ...] = ()
+    pools: tuple[PlacedPool, ...] = ()
 
 
 class PlacedRun(msgspec.Struct, frozen=True):
@@ -172,6 +174,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         ranks=tuple(_ranks(found, placement)),
         forked=tuple(_forked(found, allowed, ranks)),
         moves=() if plan is None else tuple(_moves(found, plan, modules)),
+        pools=found.pools,
     )
 
 

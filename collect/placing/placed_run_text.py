@@ -6,7 +6,7 @@ from pathlib import Path
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.page_plan import PagePlan
-from numapredict.collect.placing.placed_pages import RangeTally
+from numapredict.collect.placing.placed_pages import PlacedPool, RangeTally
 from numapredict.collect.placing.placed_run_record import (
     ForkedTally,
     MoveTally,
@@ -20,7 +20,7 @@ from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
 
-_SHOWN_RANGES, _SHOWN_CHILDREN = 10, 16
+_SHOWN_RANGES, _SHOWN_CHILDREN, _SHOWN_POOLS = 10, 16, 8
 
 
 def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[str]:
@@ -46,6 +46,9 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
         yield _threads_in_words(found.threads, mapping)
     elif not found.unplaced or found.pages.looked_at:
         yield "verify: no threads were checked: the program did not end normally, or bound none"
+    yield from map(_pool_in_words, found.pools[:_SHOWN_POOLS])
+    if len(found.pools) > _SHOWN_POOLS:
+        yield f"verify: and {len(found.pools) - _SHOWN_POOLS} more processes with threads of their own"
     if found.late:
         yield (
             "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
@@ -105,6 +108,19 @@ def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
         first = found.misplaced[0]
         text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
     return text
+
+
+def _pool_in_words(found: PlacedPool) -> str:
+    which = f"{found.bound} of {found.worked} pool threads"
+    bound = f"{which} {'was bound to' if found.bound == 1 else 'were bound each to'} its own PU"
+    if not found.main_works:
+        text = f"main thread only waits{'' if found.main_bound else ': left unbound'}; {bound}"
+    elif found.main_bound:
+        text = f"main thread and {which} were bound each to its own PU"
+    else:
+        text = f"main thread was left unbound; {bound}"
+    idle = found.threads - found.worked
+    return f"verify: {text}" + (f"; {counted(idle, 'idle one')} left free" if idle else "")
 
 
 def _ranks_in_words(ranks: tuple[RankTally, ...]) -> Iterator[str]:

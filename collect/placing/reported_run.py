@@ -33,6 +33,7 @@ from numapredict.collect.placing.run_notes import Note, RunNotes, note_all
 from numapredict.collect.placing.run_options import RunOptions
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.placing.start_text import start_in_words
+from numapredict.collect.placing.unseen_libraries import unseen_libraries
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
@@ -121,6 +122,7 @@ def _found(
     placement, plan = placed
     if start.way != "library":
         return None, None
+    note_all(unseen_libraries(files), said.note)
     observed, regions = placement_found(files, placement, said.note, plan), regions_found(files)
     if options.verify and observed is not None:
         note_all(placement_in_words(observed, placement.mapping), said.report)

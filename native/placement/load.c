@@ -1,5 +1,6 @@
 /* load.c: start and end of libnumaplace.so, and its hooks at parallel regions. */
 #define _GNU_SOURCE
+#include "../regions/deep_binding.h"
 #include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
@@ -22,10 +23,12 @@
 #include "process/program.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/unseen_library.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "protection/stacks.h"
+#include "threads/pool.h"
 #include "threads/processors.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
@@ -55,6 +58,7 @@ static void in_child(void) {
     slots_after_fork();
     pthread_team_after_fork();
     threads_after_fork();
+    pool_after_fork();
 }
 
 /* An OpenMP runtime may come with a library that the program loads while it runs. */
@@ -97,6 +101,11 @@ static void stay_unplaced(void) {
     pages_leave();
 }
 
+static void look_after_threads(void) {
+    pool_prepare();
+    threads_note_end();
+}
+
 static void look_after_late(void) {
     look_after_memory(settings());
     verify_late();
@@ -106,6 +115,7 @@ static void look_after_late(void) {
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;
+    pool_rest();
     if (settings()->no_place)
         stay_unplaced();
     else if (settings()->adapt)
@@ -229,6 +239,7 @@ __attribute__((constructor)) static void load(void) {
                                                 .end = end,
                                                 .wait = wait,
                                                 .barrier = barrier};
+    deep_binding_watch(unseen_library);
     tell_runtime_its_share(s);
     loaded_modules_look();
     next_calls_find();
@@ -256,15 +267,19 @@ __attribute__((constructor)) static void load(void) {
     if (!s->adapt)
         pages_prepare();
     if (!parallel) { /* programs that it starts must not share one PU */
-        if (!s->adapt)
+        if (!s->adapt) {
             slots_release_binding();
+            look_after_threads();
+        }
         atomic_store(&asleep, true);
         return;
     }
-    if (s->adapt)
+    if (s->adapt) {
         adapting_prepare();
-    else
+    } else {
         slots_begin();
+        look_after_threads();
+    }
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();

@@ -14,6 +14,7 @@
 #include "protection/protection.h"
 #include "protection/signals.h"
 #include "threads/affinity.h"
+#include "threads/pool.h"
 #include "threads/slots.h"
 #include "threads/teams.h"
 
@@ -59,6 +60,7 @@ void withdraw(void) {
         return;
     const int before = errno;
     if (!settings()->no_place) {
+        pool_give_up();
         verify_all(teams_for_each, places_for_each);
         profile_withdraw();
         settings_forget_files();

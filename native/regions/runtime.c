@@ -44,7 +44,7 @@ static struct site sites[SITE_SLOTS];
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static bool is_ours(const void *address) {
+bool runtime_is_ours(const void *address) {
     return (uintptr_t)address >= (uintptr_t)__ehdr_start && (uintptr_t)address < (uintptr_t)_end;
 }
 
@@ -82,7 +82,7 @@ static void *open_module(const void *address, void **base) {
 
 static void *look_up(void *handle, const char *name) {
     void *found = handle ? dlsym(handle, name) : NULL;
-    return found && !is_ours(found) ? found : NULL;
+    return found && !runtime_is_ours(found) ? found : NULL;
 }
 
 static const struct runtime *known_runtime(const void *base) {
@@ -155,6 +155,15 @@ static void keep_module(void *base, const struct runtime *runtime) {
     spin_unlock(&lock);
 }
 
+bool runtime_keep(uintptr_t module, void *function) {
+    Dl_info where;
+    if (!dladdr((void *)module, &where))
+        return false;
+    if (!runtime_of_module(where.dli_fbase))
+        keep_module(where.dli_fbase, runtime_of(function));
+    return runtime_of_module(where.dli_fbase) == runtime_of(function);
+}
+
 struct search {
     const char *name;
     void *found;
@@ -174,7 +183,7 @@ static int look_in_module(struct dl_phdr_info *info, size_t size, void *data) {
 static struct callee search_by_caller(const char *name, const void *site) {
     struct callee callee = {NULL, NULL};
     void *base = NULL;
-    void *handle = is_ours(site) ? NULL : open_module(site, &base);
+    void *handle = runtime_is_ours(site) ? NULL : open_module(site, &base);
     const struct runtime *runtime = base ? runtime_of_module(base) : NULL;
     if (runtime)
         callee = (struct callee){look_up(runtime->handle, name), runtime};
@@ -234,7 +243,7 @@ struct callee runtime_search(struct symbol *symbol, const void *site) {
     struct callee callee;
     /* A function whose last act is a barrier jumps to it. From an outlined function it then seems called by
        the entry of this library, and means the runtime of the region. */
-    const void *at = is_ours(site) && runtime_inside ? runtime_inside : site;
+    const void *at = runtime_is_ours(site) && runtime_inside ? runtime_inside : site;
     if (find_site(symbol, at, &callee))
         return callee;
     const int error = errno;

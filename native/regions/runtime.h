@@ -64,6 +64,12 @@ static inline struct callee runtime_find(struct symbol *symbol, const void *site
     return runtime_search(symbol, site);
 }
 
+/* Whether an address is in this library. */
+bool runtime_is_ours(const void *address);
+/* A function of an OpenMP runtime is what the module that begins at `module` calls, though the global scope
+ * has another one: false where that cannot be kept. */
+bool runtime_keep(uintptr_t module, void *function);
+
 /* Look up all the symbols that can be called inside a region, before the first one: a search takes its time.
  */
 void runtime_look_ahead(struct symbol *first, const struct symbol *last);

@@ -18,6 +18,7 @@ from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import cannot_start, exit_and_signal, run_process
 from numapredict.collect.placing.profile_file import Profile, is_profile, read_profile
 from numapredict.collect.placing.start import start_of
+from numapredict.collect.placing.unseen_libraries import unseen_libraries
 from numapredict.collect.program import Program
 from numapredict.collect.space import placement_if_any
 from numapredict.collect.topology import Topology
@@ -47,7 +48,8 @@ def profiled(program: Program, threads: int, folder: Path, source: PerfSamples |
     """
     wanted = folder / "profile"
     placement = _placement(threads)
-    start = start_of(program, placement, PlacementFiles(profile=str(wanted), claims=claims_beside(wanted)), near=True)
+    files = PlacementFiles(profile=str(wanted), claims=claims_beside(wanted))
+    start = start_of(program, placement, files, near=True)
     if start.way != "library":
         raise UnrunnableProgramError(
             f"{program.name} cannot be profiled: {start.obstacle}; link it dynamically, without sanitizers"
@@ -67,10 +69,9 @@ def profiled(program: Program, threads: int, folder: Path, source: PerfSamples |
     if not profiles:
         require_room(folder)
         how = f" ({ending.reason})" if ending.reason else ""
-        raise UnrunnableProgramError(
-            f"{program.name} left no profile{how}: it must have a parallel region and end by itself"
-        )
-    notes = []
+        why = next(unseen_libraries(files), "it must have a parallel region and end by itself")
+        raise UnrunnableProgramError(f"{program.name} left no profile{how}: {why}")
+    notes = list(unseen_libraries(files))
     if len(profiles) > 1:
         notes.append(f"{len(profiles)} of its processes had parallel regions: this is the one with the most samples")
     if ending.reason:

@@ -24,6 +24,7 @@ PARTS = (
         "process/lock",
         "process/next_call",
         "process/other_threads",
+        "process/side_thread",
         "memory/mapping_budget",
         "policy/moves",
         "policy/next_touch",

@@ -35,17 +35,19 @@ static const char *map_path(void) {
     return s ? s->map : NULL;
 }
 
+static void count_thread(uint32_t slot, bool is_right) { (is_right ? right : wrong)[slot]++; }
+
 void verify_thread(void) {
     if (!map_path())
         return;
     const uint32_t slot = slot_bound();
-    if (slot == NO_SLOT)
-        return;
-    if (system_is_bound(settings()->cpu[slot]))
-        right[slot]++;
-    else
-        wrong[slot]++;
+    if (slot != NO_SLOT)
+        count_thread(slot, system_is_bound(settings()->cpu[slot]));
 }
+
+static pool_teller tell_pool;
+
+void verify_pool_by(pool_teller teller) { tell_pool = teller; }
 
 void verify_late(void) { late = true; }
 
@@ -336,6 +338,8 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
     if (!map_path() || atomic_exchange(&is_told, true))
         return;
     verify_thread();
+    struct verified_pool pool;
+    const bool has_pool = tell_pool && tell_pool(&pool, count_thread);
     const bool unplaced = is_unplaced();
     struct text text;
     if (open_text(&text, TEXT_BYTES)) {
@@ -353,6 +357,9 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
+        if (has_pool)
+            say(&text, "pool %d %d %u %u %u\n", pool.main_works, pool.main_bound, pool.threads, pool.worked,
+                pool.bound);
         for_each_team(say_team, &text);
         for_each_move(say_moves, &text);
         close_text(&text);

@@ -14,6 +14,7 @@
  *     brief THREADS
  *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
+ *     pool MAIN_WORKS MAIN_BOUND THREADS WORKED BOUND
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
  *     moves KEY TIMES PAGES
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
@@ -41,7 +42,12 @@
  * memory: `shared` (shared mappings of files, memfd and System V among them) or `private` (stacks, heaps of
  * threads, memory that was reserved first, this library's own).
  *
- * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
+ * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise; one that the
+ * program started itself and that has not ended is looked at at the program's end.
+ *
+ * pool: of a program that has started THREADS itself, outside regions, WORKED at some time, and BOUND of them
+ * had a PU of their own when they last did; whether the main thread works beside them or only waits (1 or 0),
+ * and has a PU of its own.
  *
  * team: of the plan's region with this key INSTANCES should have had its team of THREADS, and APPLIED had it;
  * its threads began their shares RIGHT times bound to their PU alone; WRONG times not, or did not end them
@@ -57,7 +63,7 @@
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank`, `forked`, `moves`, `free` and `brief`.
+ * `team`, `rank`, `forked`, `moves`, `free`, `brief` and `pool`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H
@@ -94,6 +100,13 @@ struct verified_moves {
     uint64_t key, times, pages;
 };
 typedef void (*move_visits)(void (*visit)(const struct verified_moves *moves, void *data), void *data);
+/* What became of the threads that the program started itself (threads/pool.h): a line `pool`. */
+struct verified_pool {
+    bool main_works, main_bound;
+    uint32_t threads, worked, bound;
+};
+typedef bool (*pool_teller)(struct verified_pool *found, void (*visit)(uint32_t slot, bool right));
+void verify_pool_by(pool_teller teller);
 /* The program is about to end. */
 void verify_all(team_visits for_each_team, move_visits for_each_move);
 

@@ -193,7 +193,9 @@ int system_protect(uintptr_t start, size_t bytes, int prot) {
     return (int)quiet(syscall(SYS_mprotect, start, bytes, prot), before);
 }
 
-int system_bind(const uint16_t *cpus, size_t count) {
+int system_bind(const uint16_t *cpus, size_t count) { return system_bind_thread(0, cpus, count); }
+
+int system_bind_thread(int thread, const uint16_t *cpus, size_t count) {
     unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
     unsigned highest = 0;
     int before = errno;
@@ -203,7 +205,7 @@ int system_bind(const uint16_t *cpus, size_t count) {
     memset(mask, 0, words * sizeof *mask);
     for (size_t i = 0; i < count; i++)
         mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
-    return (int)quiet(syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask), before);
+    return (int)quiet(syscall(SYS_sched_setaffinity, thread, words * sizeof *mask, mask), before);
 }
 
 /* linux/sched/types.h; the C library has it only since 2.41. */
@@ -226,15 +228,21 @@ void system_wake_soon(void) {
     errno = before;
 }
 
-bool system_is_bound(uint16_t cpu) {
+int system_only_pu(int thread) {
     unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
-    int before = errno, count = 0;
-    const long bytes = quiet(syscall(SYS_sched_getaffinity, 0, sizeof mask, mask), before);
-    for (long word = 0; word < bytes / (long)sizeof *mask; word++)
-        count += __builtin_popcountl(mask[word]);
-    return count == 1 && cpu / WORD_BITS < (unsigned long)bytes / sizeof *mask &&
-           (mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1) != 0;
+    int before = errno, only = -1;
+    const long bytes = quiet(syscall(SYS_sched_getaffinity, thread, sizeof mask, mask), before);
+    for (long word = 0; word < bytes / (long)sizeof *mask; word++) {
+        if (!mask[word])
+            continue;
+        if (only >= 0 || (mask[word] & (mask[word] - 1)) != 0)
+            return -1;
+        only = (int)(word * (long)WORD_BITS) + __builtin_ctzl(mask[word]);
+    }
+    return only;
 }
+
+bool system_is_bound(uint16_t cpu) { return system_only_pu(0) == cpu; }
 
 /* The link count of the folder of tasks: one for itself, one for its parent, and one from each task. */
 bool system_is_single(void) {
@@ -248,6 +256,15 @@ uint64_t system_thread_ns(void) {
     struct timespec t = {0, 0};
     const int before = errno;
     quiet(syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t), before);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The kernel's name of another thread's clock (pthread_getcpuclockid(3)), which glibc makes of a pthread_t.
+ */
+uint64_t system_used_ns(int thread) {
+    struct timespec t = {0, 0};
+    const int before = errno;
+    quiet(syscall(SYS_clock_gettime, (clockid_t)(~(unsigned)thread << 3 | 6), &t), before);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

@@ -70,6 +70,8 @@ bool system_declines_huge(void);
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */
 int system_bind(const uint16_t *cpus, size_t count);
+/* The same for a thread of this process, by its number. */
+int system_bind_thread(int thread, const uint16_t *cpus, size_t count);
 /* Let the calling thread run soon after it wakes, for a short time (Linux 6.12: the slice of an ordinary
  * thread): otherwise it may wait until another one waits, as at a barrier. */
 void system_wake_soon(void);
@@ -81,6 +83,9 @@ int system_set_mask(const void *mask, size_t bytes);
 bool system_has_default_policy(void);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
+/* Return the only PU that a thread may run on, by the thread's number, 0 for the calling one; -1 if there are
+ * several. */
+int system_only_pu(int thread);
 /* Return the node that the calling thread runs on; -1 where the kernel does not say. Async-signal-safe. */
 int system_node(void);
 /* Whether the process has no other thread. */
@@ -88,6 +93,8 @@ bool system_is_single(void);
 uint64_t system_now_ns(void);
 /* Return the processor time of the calling thread. */
 uint64_t system_thread_ns(void);
+/* Return that of a thread of this process, by its number; 0 where it has ended. */
+uint64_t system_used_ns(int thread);
 /* Read the beginning of a small kernel file as a text of less than `bytes`; empty if it cannot be read. */
 void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */

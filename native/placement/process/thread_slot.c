@@ -4,13 +4,19 @@
 
 #include "../regions/export.h"
 
-static THREAD_LOCAL uint32_t mine;
-static THREAD_LOCAL uint32_t bound = NO_SLOT;
+static THREAD_LOCAL struct thread_slot own = {.bound = NO_SLOT};
 
-uint32_t slot_of_this_thread(void) { return mine; }
+struct thread_slot *slot_place(void) {
+    return &own;
+}
 
-uint32_t slot_bound(void) { return bound; }
+uint32_t slot_of_this_thread(void) { return atomic_load_explicit(&own.mine, memory_order_relaxed); }
 
-void slot_set(uint32_t slot) { mine = bound = slot; }
+uint32_t slot_bound(void) { return atomic_load_explicit(&own.bound, memory_order_relaxed); }
 
-void slot_unbind(void) { bound = NO_SLOT; }
+void slot_set(uint32_t slot) {
+    atomic_store_explicit(&own.mine, slot, memory_order_relaxed);
+    atomic_store_explicit(&own.bound, slot, memory_order_relaxed);
+}
+
+void slot_unbind(void) { atomic_store_explicit(&own.bound, NO_SLOT, memory_order_relaxed); }

@@ -1,10 +1,12 @@
-/* thread_slot.h: which slot the calling thread has. Set by threads/slots.c.
+/* thread_slot.h: which slot the calling thread has. Set by threads/slots.c, and for another thread by
+ * threads/pool.c.
  *
  * Contract. A slot is the number of a thread in the mapping (settings.h). All is async-signal-safe.
  */
 #ifndef NUMAPLACE_THREAD_SLOT_H
 #define NUMAPLACE_THREAD_SLOT_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #define NO_SLOT UINT32_MAX
@@ -16,5 +18,11 @@ uint32_t slot_bound(void);
 /* Set the calling thread's slot, to whose PU it is bound; keep the slot, but note that it is not bound. */
 void slot_set(uint32_t slot);
 void slot_unbind(void);
+
+/* Where the calling thread keeps them: as long as it lives, another thread may read and set them. */
+struct thread_slot {
+    _Atomic uint32_t mine, bound;
+};
+struct thread_slot *slot_place(void);
 
 #endif

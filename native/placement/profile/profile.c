@@ -6,6 +6,7 @@
 #include "process/next_symbol.h"
 #include "process/other_threads.h"
 #include "process/settings.h"
+#include "process/side_thread.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "profile/call_stacks.h"
@@ -36,7 +37,6 @@
 #define COST_LIMIT 0.05 /* of the time inside regions; above it, periods grow, well below, they shrink */
 #define COST_TURNS 8    /* about so many turns make the cost */
 #define FIRST_WRITE_NS 2000000000u
-#define STACK_BYTES (128u << 10)
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
 #define WRITES_EVERY 5  /* one block of so many is protected for writes alone */
@@ -294,21 +294,6 @@ static void *help(void *unused) {
     return NULL;
 }
 
-/* The profile's thread takes no slot and handles no signal. */
-static void start(void) {
-    const int before = errno;
-    pthread_attr_t attributes;
-    const uint64_t mask = signals_block_but_faults();
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* A program with much thread-local memory needs the usual stack. */
-    const __typeof__(&pthread_create) create = NEXT(pthread_create);
-    helped = create(&helper, &attributes, help, NULL) == 0 || create(&helper, NULL, help, NULL) == 0;
-    pthread_attr_destroy(&attributes);
-    signals_restore(mask);
-    errno = before;
-}
-
 /* ---- hooks of the program's events ---- */
 
 void profile_range_added(struct range *range) {
@@ -371,7 +356,7 @@ void profile_region_begin(struct region_call *call) {
     if (atomic_fetch_add(&running, 1) == 0)
         atomic_store(&began_ns, system_now_ns());
     if (!atomic_load(&started) && !atomic_exchange(&started, true))
-        start();
+        helped = side_thread_start(&helper, help);
 }
 
 void profile_region_end(struct region_call *call) {

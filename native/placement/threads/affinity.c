@@ -161,7 +161,7 @@ static bool is_one_of_the_pus(size_t bytes, const cpu_set_t *set) {
 static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
     if (key ? marked(key) : self_marked() || slot_bound() == NO_SLOT)
         return;
-    if (is_one_of_the_pus(bytes, set) && (key || CPU_ISSET_S(settings()->cpu[slot_bound()], bytes, set)))
+    if (is_one_of_the_pus(bytes, set)) /* not by the slot: it may be changed meanwhile (pool.h) */
         fill_in_all_pus(bytes, set);
 }
 
@@ -177,14 +177,37 @@ static bool is_being_set(uint64_t key) {
     return before;
 }
 
-/* The calling thread has set its own mask. The lock is not held where a thread may have to move: a team whose
- * threads all bind themselves would move one after the other. */
+/* The calling thread is about to set its own mask: no other one may bind it afterwards. */
+static bool own_is_being_set(void) {
+    const bool before = self_marked();
+    if (!before)
+        mark_self_locked(true);
+    return before;
+}
+
+/* It has. The lock is not held where a thread may have to move: a team whose threads all bind themselves
+ * would move one after the other. */
 static void own_was_set(size_t bytes, const cpu_set_t *set) {
+    if (!holds_all_pus(bytes, set))
+        return;
     const uint32_t slot = slot_bound();
-    const bool back = holds_all_pus(bytes, set);
-    mark_self_locked(!back);
-    if (back && slot != NO_SLOT)
+    mark_self_locked(false);
+    if (slot != NO_SLOT)
         system_bind(&settings()->cpu[slot], 1);
+}
+
+bool affinity_is_programs_of(pthread_t thread, pid_t its_number) {
+    return atomic_load(&marks_used) && (marked((uint64_t)thread) || marked((uint64_t)its_number));
+}
+
+bool affinity_bind_other(pthread_t thread, pid_t its_number, uint32_t slot) {
+    const struct settings *s = settings();
+    const uint64_t mask = lock_take(&marking);
+    const bool ours = !affinity_is_programs_of(thread, its_number) &&
+                      system_bind_thread(its_number, slot == NO_SLOT ? s->cpu : &s->cpu[slot],
+                                         slot == NO_SLOT ? s->slots : 1) == 0;
+    lock_give(&marking, mask);
+    return ours;
 }
 
 bool affinity_is_vforked(void) { return own_number() != gettid(); }
@@ -237,13 +260,15 @@ static uint32_t hold(const void *memory, size_t bytes, const void *caller) {
         errno = before;                                                                                      \
         const bool others = ours && key != 0;                                                                \
         const uint64_t mask = others ? lock_take(&marking) : 0;                                              \
-        const bool known = others && is_being_set(key);                                                      \
+        const bool known = others ? is_being_set(key) : ours && own_is_being_set();                          \
         const int result = next(which, bytes, set);                                                          \
         before = errno;                                                                                      \
         if (ours && !key && result == 0)                                                                     \
             own_was_set(bytes, set);                                                                         \
         else if (others && result != 0 && !known)                                                            \
             mark(key, false);                                                                                \
+        else if (ours && !key && !known)                                                                     \
+            mark_self_locked(false);                                                                         \
         if (others)                                                                                          \
             lock_give(&marking, mask);                                                                       \
         errno = before;                                                                                      \

@@ -27,6 +27,11 @@ bool affinity_inherits(uint32_t slot);
  */
 void affinity_bind_new(pthread_t thread, uint32_t slot);
 void affinity_begin(void);
+/* Bind another thread, with its number, which stays alive meanwhile, or with NO_SLOT let it run on all PUs of
+ * the mapping. False where the program has set where it runs, or it cannot be. */
+bool affinity_bind_other(pthread_t thread, pid_t its_number, uint32_t slot);
+/* Whether the program has set where that thread runs. */
+bool affinity_is_programs_of(pthread_t thread, pid_t its_number);
 /* Let the calling thread run on all PUs of the mapping, unless the program has set where it runs. */
 void affinity_release(void);
 /* Around the start of a program, which inherits the mask. After vfork this thread is another process, so that

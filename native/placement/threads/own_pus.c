@@ -83,13 +83,14 @@ void own_pus_after_fork(void) {
 
 /* ---- threads ---- */
 
-uint32_t own_pus_reserve(void) {
+uint32_t own_pus_reserve(bool first_is_last) {
     const struct settings *s = settings();
     const bool sharing = claims_wanted();
     uint32_t best = NO_SLOT, free = NO_SLOT, taken = 0;
     spin_lock(&counting);
     const bool trying = is_time(refused);
-    for (uint32_t slot = 0; slot < s->slots && free == NO_SLOT; slot++) {
+    for (uint32_t n = 0; n < s->slots && free == NO_SLOT; n++) {
+        const uint32_t slot = (n + first_is_last) % s->slots;
         if (sharing && !(threads_on[slot] == 0 && trying ? hold(slot) : held[slot])) {
             taken++;
             continue;
@@ -136,6 +137,17 @@ bool own_pus_move_to(uint32_t slot) {
     const bool ours = !claims_wanted() || hold(slot); /* given up while the thread was unbound for a moment */
     if (ours)
         threads_on[slot]++;
+    spin_unlock(&counting);
+    return ours;
+}
+
+bool own_pus_change(uint32_t left, uint32_t taken) {
+    spin_lock(&counting);
+    const bool ours = taken == NO_SLOT || !claims_wanted() || hold(taken);
+    if (ours && taken != NO_SLOT)
+        threads_on[taken]++;
+    if (ours && left != NO_SLOT && threads_on[left] && --threads_on[left] == 0 && !of_a_team[left])
+        drop(left);
     spin_unlock(&counting);
     return ours;
 }

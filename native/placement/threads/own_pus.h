@@ -36,8 +36,12 @@ uint32_t own_slot_for(uint32_t asked);
 /* Whether a team of this process has ever had its PUs. */
 bool own_pus_ever(void);
 
-/* Choose a slot for one more thread, by the contract of slot_reserve; NO_SLOT where none is free. */
-uint32_t own_pus_reserve(void);
+/* Choose a slot for one more thread, by the contract of slot_reserve; NO_SLOT where none is free. The first
+ * slot may be the last to be chosen. */
+uint32_t own_pus_reserve(bool first_is_last);
+/* A thread leaves one slot for another; either may be NO_SLOT. False, with nothing changed, where the other's
+ * PU is another process's. */
+bool own_pus_change(uint32_t left, uint32_t taken);
 /* The calling thread leaves the slot that it is bound to, if any, for another, if that is this process's. A
  * team keeps its PU. */
 bool own_pus_move_to(uint32_t slot);

@@ -11,6 +11,7 @@
 #include "process/settings.h"
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
+#include "threads/pool.h"
 #include "threads/slots.h"
 #include "threads/teams.h"
 
@@ -23,6 +24,7 @@ bool processors_show_all(void) {
     if (!settings() || withdrawn() || atomic_load_explicit(&shown, memory_order_relaxed) ||
         atomic_exchange(&shown, true))
         return false;
+    pool_leave_to_regions();
     slots_release_binding();
     return true;
 }

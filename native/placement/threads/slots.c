@@ -10,6 +10,7 @@
 #include "threads/affinity.h"
 #include "threads/claims.h"
 #include "threads/own_pus.h"
+#include "threads/pool.h"
 #include "threads/teams.h"
 
 #include <pthread.h>
@@ -32,7 +33,7 @@ static THREAD_LOCAL bool pages_left;
 void slots_prepare(void) { own_pus_prepare(); }
 
 uint32_t slot_reserve(void) {
-    const uint32_t slot = own_pus_reserve();
+    const uint32_t slot = own_pus_reserve(pool_main_is_free());
     if (slot == NO_SLOT)
         verify_left_free();
     return slot;
@@ -83,19 +84,25 @@ void slots_give_up(void) {
 bool slots_hold_run(const char *path) { return own_pus_hold_run(path); }
 
 uint32_t slots_before_child(void) {
-    if (!claims_wanted() || settings()->adapt || region_depth() > 0 || !own_pus_leave_to_child())
+    if (!claims_wanted() || settings()->adapt || region_depth() > 0)
         return NO_SLOT;
-    const uint32_t own = slot_bound();
+    const uint64_t mask = pool_hold();
+    const uint32_t own = own_pus_leave_to_child() ? slot_bound() : NO_SLOT;
     if (own != NO_SLOT) {
         affinity_release();
         slot_unbind();
     }
+    pool_let(mask);
     return own;
 }
 
 void slots_after_child(uint32_t slot) {
-    if (slot != NO_SLOT && own_pus_reclaim(slot))
+    if (slot == NO_SLOT)
+        return;
+    const uint64_t mask = pool_hold();
+    if (slot_bound() == NO_SLOT && own_pus_reclaim(slot))
         slot_bind(slot);
+    pool_let(mask);
 }
 
 void slots_after_fork(void) {
@@ -151,6 +158,7 @@ static void leave_free(uint32_t slot) {
 }
 
 static void take(const struct wish *wish, uint32_t thread, uint32_t team) {
+    pool_leave_to_regions();
     const uint32_t asked = asked_slot(wish, thread, team);
     if (!own_pus_for(wish, team)) {
         if (thread == 0)

@@ -14,9 +14,11 @@
 #include "protection/stacks.h"
 #include "threads/affinity.h"
 #include "threads/lifetimes.h"
+#include "threads/pool.h"
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <threads.h>
 
@@ -26,9 +28,10 @@ struct start {
     thrd_start_t c11_routine;
     void *argument;
     uint32_t slot;
-    bool in_team, placed; /* by the program, in the attributes */
-    bool brief;           /* probably: not worth a PU of its own (lifetimes.h) */
-    bool waits;           /* for its creator to bind it */
+    bool in_team, in_pool; /* pthread_team.h, pool.h */
+    bool placed;           /* by the program, in the attributes */
+    bool brief;            /* probably: not worth a PU of its own (lifetimes.h) */
+    bool waits;            /* for its creator to bind it */
     struct gate gate;
 };
 
@@ -80,6 +83,7 @@ static void give_back(void *unused) {
     if (withdrawn())
         return;
     stack_end();
+    pool_thread_ends();
     verify_thread();
     const uint32_t slot = slot_bound();
     if (slot != NO_SLOT)
@@ -112,6 +116,8 @@ static struct start take_place(struct start *given) {
     if (!let_in || start.brief)
         start.slot == NO_SLOT ? affinity_release() : affinity_bind(start.slot);
     stack_prepare();
+    if (watched)
+        pool_thread_begins(start.in_pool);
     in_team = start.in_team;
     threads_note_end();
     return start;
@@ -147,6 +153,7 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
                             .slot = brief ? NO_SLOT : slot_reserve(),
                             .in_team = watched &&
                                        pthread_team_grows(routine ? (void *)routine : (void *)c11_routine),
+                            .in_pool = watched && pool_grows(),
                             .placed = affinity_in(attributes)};
     start->waits = !start->placed && !brief && !inherits(start->slot);
     return start;
@@ -165,6 +172,8 @@ static void forget_start(struct start *start) {
         slot_give_back(start->slot);
     if (start->in_team)
         pthread_team_shrinks();
+    if (start->in_pool)
+        pool_shrinks();
     if (start->brief)
         lifetime_forget();
     free_start(start);
@@ -183,7 +192,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
         affinity_show_slot(shown);
         return result;
     }
-    const bool waits = start->waits; /* if the thread does not wait, `start` belongs to it from now on */
+    /* If the thread does not wait, `start` belongs to it once it is created. */
+    const bool waits = start->waits, in_pool = start->in_pool;
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);
     if (result != 0) {
@@ -192,6 +202,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
         *thread = created;
         let_begin(start, created);
     }
+    if (result == 0 && in_pool)
+        pool_looks();
     return result;
 }
 
@@ -204,7 +216,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
         affinity_show_slot(shown);
         return result;
     }
-    const bool waits = start->waits;
+    const bool waits = start->waits, in_pool = start->in_pool;
     thrd_t created;
     int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);
     if (result != thrd_success) {
@@ -213,5 +225,18 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
         *thread = created;
         let_begin(start, created);
     }
+    if (result == thrd_success && in_pool)
+        pool_looks();
     return result;
+}
+
+/* Calls that the kernel refuses a process with several threads. */
+EXPORT int unshare(int flags) {
+    pool_rest();
+    return NEXT(unshare)(flags);
+}
+
+EXPORT int setns(int file, int flags) {
+    pool_rest();
+    return NEXT(setns)(file, flags);
 }

@@ -2,7 +2,15 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.placing.placed_pages import PageRun, PlacedThread, RegionMoves, parse_map, read_map, tally
+from numapredict.collect.placing.placed_pages import (
+    PageRun,
+    PlacedPool,
+    PlacedThread,
+    RegionMoves,
+    parse_map,
+    read_map,
+    tally,
+)
 from numapredict.native.errors import InvalidInputError
 
 TEXT = """numaplace-map 1 77
@@ -44,6 +52,12 @@ def test_what_was_moved_for_a_region_is_read() -> None:
     assert found.moves == (RegionMoves(78, 2**64 - 1, 3, 4096), RegionMoves(78, 0xCD, 0, 0))
     with pytest.raises(InvalidInputError, match="moves cd 1"):
         parse_map(TEXT + "moves cd 1\n")
+
+
+def test_what_became_of_a_pool_is_read() -> None:
+    assert parse_map(TEXT + "pool 1 0 9 3 2\n").pools == (PlacedPool(78, True, False, 9, 3, 2),)
+    with pytest.raises(InvalidInputError, match="pool 1 0 9 3"):
+        parse_map(TEXT + "pool 1 0 9 3\n")
 
 
 def test_pages_are_judged_by_the_decided_node_or_else_by_the_allowed_ones() -> None:

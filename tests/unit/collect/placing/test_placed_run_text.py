@@ -33,6 +33,23 @@ def heap(number: int, pages: int, *runs: tuple[int, int]) -> str:
     return text + "".join(f"at 0 {pages} {node} {wanted}\n" for node, wanted in runs)
 
 
+@pytest.mark.parametrize(
+    ("pool", "said"),
+    [
+        ("1 1 1 1 1", "main thread and 1 of 1 pool threads were bound each to its own PU"),
+        ("1 1 5 3 3", "main thread and 3 of 3 pool threads were bound each to its own PU; 2 idle ones left free"),
+        ("0 0 2 2 2", "main thread only waits: left unbound; 2 of 2 pool threads were bound each to its own PU"),
+        ("0 1 2 2 1", "main thread only waits; 1 of 2 pool threads was bound to its own PU"),
+        (
+            "1 0 5 4 4",
+            "main thread was left unbound; 4 of 4 pool threads were bound each to its own PU; 1 idle one left free",
+        ),
+    ],
+)
+def test_a_pool_is_told_of_by_who_works(pool: str, said: str, tmp_path: Path) -> None:
+    assert f"verify: {said}" in words(tmp_path, f"{HEAD}{THREADS}pool {pool}\n", "4x2-contiguous-locality")
+
+
 def test_all_as_the_mapping_says(tmp_path: Path) -> None:
     text = HEAD + THREADS + heap(1, 500, (10, 10)) + heap(2, 500, (11, 11))
     assert words(tmp_path, text, "4x2-contiguous-locality") == [

@@ -1,0 +1,17 @@
+/* deep_binding.h: libraries that the program opens with RTLD_DEEPBIND.
+ *
+ * Contract. Such a library finds its own dependencies' functions before those of a preload library. dlopen is
+ * therefore followed here: once the library is loaded, each of its calls that a function of ours would only
+ * pass on to the very function that the library has found goes to ours. What it has found elsewhere, such as
+ * an allocator of its own, stays. Its constructors have run by then.
+ *
+ * A name without a slash is searched for by the caller's own paths (DT_RUNPATH, DT_RPATH). Where the caller
+ * has such paths the call is passed on as it is, and nothing that the library does is seen.
+ */
+#ifndef NUMAPREDICT_DEEP_BINDING_H
+#define NUMAPREDICT_DEEP_BINDING_H
+
+/* Be told of each library that cannot be followed, by the name that the program gave. */
+void deep_binding_watch(void (*unseen)(const char *name));
+
+#endif
