@@ -60,17 +60,17 @@ class Meter:
 def processor_time_s(process: int) -> float:
     """Return the processor time of a process, its threads and its children so far, in seconds; 0 where it is gone."""
     ticks = 0
-    for one in _family(process):
+    for one in family(process):
         with contextlib.suppress(OSError):
             after_name = Path(f"/proc/{one}/stat").read_text(errors="replace").rpartition(")")[2]
             ticks += sum(map(int, after_name.split()[_TIMES]))
     return ticks * TICK_S
 
 
-def _family(process: int) -> Iterator[int]:
+def family(process: int) -> Iterator[int]:
     """Yield a process and its descendants, where the kernel lists them."""
     yield process
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in listed.read_text().split():
-                yield from _family(int(child))
+                yield from family(int(child))

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numapredict.collect.placing.placed_pages import PlacedRange, parse_map, tal
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.native.library import placement_library
 from tests.guest.batch import Batch, Said
+from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import GCC
@@ -132,6 +134,25 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.fixture(scope="module")
 def found(runs: Runs) -> dict[tuple[str, str], Found]:
     return runs.found()
+
+
+def test_measured_runs_do_not_inherit_pages_from_runs_under_other_mappings(tmp_path: Path, runs: Runs) -> None:
+    """As it is, the program finds its file on node 1, where it was at first, whatever runs are in between."""
+    folder, log = tmp_path, tmp_path / "log"
+    script = [
+        "echo 3 >/proc/sys/vm/drop_caches",
+        f"numactl --cpunodebind=1 --membind=1 cat {runs.data} >/dev/null",
+        f"{sys.executable} -m tests.guest.measured_files {runs.program} {runs.data} {log}",
+    ]
+    guest = Guest(Shape.parse("2x2"), SMALL_PAGES)
+    result = guest.run(["sh", "-c", "\n".join(script)], folder, python_environment(), 900)
+    assert result.exit_code == 0, result
+    *ends, paths, words = result.stdout.decode().splitlines()
+    assert [end.strip() for end in ends] == ["ok"] * 5
+    assert paths == str(runs.data)
+    assert "the program maps data" in words
+    there, bound = f"nodes 0 {PAGES} 0 0", f"nodes {PAGES} 0 0 0"
+    assert log.read_text().splitlines() == [there, bound, there, there, bound]
 
 
 def test_the_program_is_as_without_the_library(runs: Runs, found: dict[tuple[str, str], Found]) -> None:

@@ -5,8 +5,9 @@
  * `private` maps it private and writable, and `write` shared and writable, and all threads write to it;
  * `pwrite` writes into the file while it is mapped to be read; `protect` makes a private mapping writable
  * after the first round; `fork` reads it in a child, too; `part` unmaps the middle; `cut` has the file cut to
- * half, and touches what is gone; `hold` makes the file READY, a third word, once it has read all, and stays
- * until it is killed. */
+ * half, and touches what is gone; `log` appends to READY, a third word, where its pages are when
+ * they have just been mapped, and takes a second longer; `hold` makes the file READY once it has read all,
+ * and stays until it is killed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static long sum(const unsigned char *at, size_t bytes) {
     return total;
 }
 
-static void tell_nodes(unsigned char *at, size_t bytes) {
+static void tell_nodes(FILE *to, unsigned char *at, size_t bytes) {
     const size_t pages = bytes / PAGE;
     void **page = malloc(pages * sizeof *page);
     int *status = malloc(pages * sizeof *status);
@@ -46,7 +47,7 @@ static void tell_nodes(unsigned char *at, size_t bytes) {
     for (size_t i = 0; i < pages; i++)
         if (status[i] >= 0 && status[i] < NODES)
             on[status[i]]++;
-    printf("nodes %ld %ld %ld %ld\n", on[0], on[1], on[2], on[3]);
+    fprintf(to, "nodes %ld %ld %ld %ld\n", on[0], on[1], on[2], on[3]);
     free(page);
     free(status);
 }
@@ -61,10 +62,16 @@ int main(int count, char **word) {
     const size_t bytes = (size_t)about.st_size, half = bytes / 2;
     const int writes = IS("write") || IS("private") ? PROT_WRITE : 0;
     const int type = IS("private") || IS("protect") ? MAP_PRIVATE : MAP_SHARED;
-    unsigned char *at =
-        mmap(NULL, bytes, PROT_READ | writes, type | (IS("populate") ? MAP_POPULATE : 0), file, 0);
+    unsigned char *at = mmap(NULL, bytes, PROT_READ | writes,
+                             type | (IS("populate") || IS("log") ? MAP_POPULATE : 0), file, 0);
     if (at == MAP_FAILED)
         return 2;
+    if (IS("log")) {
+        FILE *log = fopen(word[3], "a");
+        tell_nodes(log, at, bytes);
+        fclose(log);
+        sleep(1);
+    }
     for (int round = 0; round < 3; round++) {
         printf("sum %ld\n", sum(at, bytes));
         fflush(stdout);
@@ -117,6 +124,6 @@ int main(int count, char **word) {
             if (pread(file, byte, 1, (off_t)i) != 1 || byte[0] != at[i])
                 return 3;
     }
-    tell_nodes(at, bytes);
+    tell_nodes(stdout, at, bytes);
     return 0;
 }
