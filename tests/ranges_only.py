@@ -18,7 +18,7 @@ PARTS = (
         "memory/operators",
         "memory/ranges",
     ),
-    *("memory/range_table", "memory/sites", "memory/statics"),
+    *("memory/mapped_files", "memory/range_table", "memory/sites", "memory/statics"),
     *("process/loaded_module", "process/next_call", "process/system"),
     "protection/mappings",
 )

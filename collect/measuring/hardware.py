@@ -10,10 +10,11 @@ import msgspec
 from numapredict.collect.figure import Figure
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
+from numapredict.collect.measuring.mapped_files import MappedFiles
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.measuring.repetitions import BUSY, MISPLACED, Repeated, repetition_notes
 from numapredict.collect.measuring.run_limit import PROVENANCE as REGIONS_ENDED
@@ -91,12 +92,20 @@ class HardwareMachine:
         self._computer = computer or Computer()
         self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, usual_codes, self._computer.execute)
         self.executions = warm_up + rule.least
+        # One node has nothing to keep apart, and what runs elsewhere maps files there.
+        is_kept = self._computer.execute is run_process and len(topology.memory_nodes) > 1
+        self._files = MappedFiles() if is_kept else None
         self._counters: Callable[[], CalibratedSource | None] | None = counters
 
     def expect_exit_code(self, program: Program, code: int) -> None:
         """Take over the exit code that an earlier command saw without any placement, so that no run is made for it."""
         if self.conditions.usual_codes is not None:
             self.conditions.usual_codes.setdefault(program.identity, code)
+
+    def expect_files(self, program: Program, mapping: AnyMapping, paths: Sequence[str]) -> None:
+        """Take over the files that an earlier command saw the program map in its first run."""
+        if self._files is not None:
+            self._files.expect(program, mapping, paths)
 
     def note_regions(self) -> None:
         """Give the measurements from now on a note of each region's time."""
@@ -151,7 +160,12 @@ class HardwareMachine:
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
             whole_s = self.conditions.timeout_s if math.isinf(limit.whole_s) else limit.whole_s
+            mapping = AS_IT_IS if placement is None else placement.mapping
             conditions = replace(self.conditions, timeout_s=whole_s)
+            if self._files is not None:
+                conditions = replace(
+                    conditions, watch=stack.enter_context(self._files.kept_apart(program, mapping, folder))
+                )
             run = HardwareRun(conditions, program, placement, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:
@@ -160,7 +174,7 @@ class HardwareMachine:
                 require_room(folder)
                 return self._measurement(program, placement, start, failed=failed)
         measured = self._measurement(program, placement, start, repeated, seen)
-        noted = region_times_note(run.regions)
+        noted = (*region_times_note(run.regions), *(self._files.note(program) if self._files is not None else ()))
         measured = msgspec.structs.replace(measured, provenance=(*measured.provenance, *noted))
         return (
             measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))

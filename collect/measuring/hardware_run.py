@@ -50,7 +50,7 @@ class Conditions:
 
     ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
     dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does. ``region_times``: those of
-    each region are kept. ``figure`` is what runs are compared by.
+    each region are kept. ``figure`` is what runs are compared by. ``watch`` is called periodically during each run.
     """
 
     topology: Topology
@@ -62,6 +62,7 @@ class Conditions:
     execute: Callable[..., Ending] = run_process
     region_times: bool = False
     figure: Figure = TIME
+    watch: Callable[[], None] = lambda: None
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -280,8 +281,14 @@ class HardwareRun:
 
     def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
+
+        def look() -> None:
+            self.conditions.watch()
+            if meanwhile is not None:
+                meanwhile()
+
         try:
-            return self.conditions.execute(*wrapped, self.program.directory, self._allowed(), cpus, meanwhile)
+            return self.conditions.execute(*wrapped, self.program.directory, self._allowed(), cpus, look)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             raise cannot_start(self.program.command[0], error) from None
 

@@ -13,7 +13,7 @@ import msgspec
 from numapredict.native.errors import InvalidInputError
 
 FIRST_LINE = "numaplace-map 1"
-KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in"}
+KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in", 6: "file"}
 NOWHERE = -1
 _HEADS = {"rank": 2, "forked": 1}  # what a process is, by so many numbers
 
@@ -82,7 +82,8 @@ class PageRun(msgspec.Struct, frozen=True):
 class PlacedRange(msgspec.Struct, frozen=True):
     """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals.
 
-    ``key`` identifies the range in a page-access profile: its kind, site, slot and order.
+    ``key`` identifies the range in a page-access profile: its kind, site, slot and order. Of a file's pages that are
+    elsewhere, so many ``others`` are other processes', too, and the kernel does not move them.
     """
 
     process: int
@@ -92,6 +93,7 @@ class PlacedRange(msgspec.Struct, frozen=True):
     pages: int
     start: int
     runs: tuple[PageRun, ...]
+    others: int = 0
 
     @property
     def kind(self) -> int:
@@ -174,7 +176,7 @@ def parse_map(text: str) -> PlacementMap:
 
     def end_range() -> None:
         if head is not None:
-            ranges.append(PlacedRange(process, *head, tuple(runs)))
+            ranges.append(PlacedRange(process, *head, tuple(runs), counts.pop("others", 0)))
 
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -186,7 +188,7 @@ def parse_map(text: str) -> PlacementMap:
                 raise ValueError("the first line must name the version")
             elif line in said:
                 said[line].add(process)
-            elif word in {"left", "free", "brief", "unseen"}:
+            elif word in {"left", "free", "brief", "unseen", "others"}:
                 kind = rest.pop(0) if word == "unseen" else word
                 counts[kind] += _numbers(rest, 1)[0]
             elif word in heads:
@@ -236,12 +238,16 @@ def read_map(path: Path) -> PlacementMap | None:
 
 
 class RangeTally(msgspec.Struct, frozen=True):
-    """The pages of all ranges of one name: in all, on a node that the mapping names, and on which others."""
+    """The pages of all ranges of one name: in all, on a node that the mapping names, and on which others.
+
+    So many ``others`` of a file's are not there because other processes have them in use, too.
+    """
 
     name: str
     pages: int
     right: int
     elsewhere: dict[int, int]
+    others: int = 0
 
 
 def tally(
@@ -255,6 +261,9 @@ def tally(
     ``of_process``.
     """
     names: dict[str, Counter[tuple[bool, int]]] = {}
+    others: Counter[str] = Counter()
+    for placed in ranges:
+        others[placed.name] += placed.others
     for name, node, right, count in _judged(ranges, allowed, of_process):
         names.setdefault(name, Counter())[right, node] += count
     tallies = [
@@ -263,6 +272,7 @@ def tally(
             pages=sum(found.values()),
             right=sum(count for (right, _), count in found.items() if right),
             elsewhere={node: count for (right, node), count in sorted(found.items()) if not right},
+            others=others[name],
         )
         for name, found in names.items()
     ]

@@ -209,6 +209,12 @@ def _misplaced_in_words(misplaced: tuple[RangeTally, ...]) -> Iterator[str]:
         yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"
     if len(misplaced) > _SHOWN_RANGES:
         yield f"  and {len(misplaced) - _SHOWN_RANGES} more ranges"
+    for tallied in misplaced:
+        if tallied.others:
+            yield (
+                f"verify: other processes have {counted(tallied.others, 'page')} of {tallied.name} in use, too: the "
+                "kernel moves none of these while they do"
+            )
 
 
 def _percent(part: int, whole: int) -> str:

@@ -9,10 +9,12 @@
 #include "forked_child.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
+#include "memory/mapped_files.h"
 #include "memory/mapping_budget.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"
 #include "memory/statics.h"
+#include "policy/file_pages.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
 #include "policy/places.h"
@@ -51,6 +53,7 @@ static void in_child(void) {
     if (withdrawn())
         return;
     ranges_after_fork();
+    file_pages_after_fork();
     if (left_at_load)
         return;
     if (settings()->adapt)
@@ -66,6 +69,8 @@ static atomic_bool asleep;
 
 static void range_added(struct range *range) {
     pages_range_added(range);
+    if (range->kind == RANGE_FILE)
+        file_pages_added(range);
     if (places_exist())
         places_range_added(range);
     next_touch_range_added(range);
@@ -79,6 +84,8 @@ static void range_removed(struct range *range) {
     next_touch_range_removed(range);
     protection_forget(range);
     pages_range_removed(range);
+    if (range->kind == RANGE_FILE)
+        file_pages_removed(range);
     page_changes_forget(range);
 }
 
@@ -90,7 +97,6 @@ static void look_after_memory(const struct settings *s) {
     if (s->profile)
         profile_prepare();
     heap_prepare();
-    ranges_watch(range_added, range_removed);
     ranges_wanted = true;
     ranges_add_statics();
 }
@@ -104,6 +110,13 @@ static void stay_unplaced(void) {
 static void look_after_threads(void) {
     pool_prepare();
     threads_note_end();
+}
+
+/* Files may be mapped before the OpenMP runtime is loaded. Which of them a shell or a compiler maps is not
+ * looked into. */
+static void look_after_files(const struct settings *s) {
+    ranges_watch(range_added, range_removed);
+    mapped_files_wanted = !s->adapt;
 }
 
 static void look_after_late(void) {
@@ -120,8 +133,11 @@ static void wake(void) {
         stay_unplaced();
     else if (settings()->adapt)
         adapting_give_up("its OpenMP runtime was loaded while it ran");
-    else if (system_is_single())
-        look_after_late();
+    else {
+        file_pages_activate(true);
+        if (system_is_single())
+            look_after_late();
+    }
 }
 
 static void begin(struct region_call *call) {
@@ -150,6 +166,7 @@ static void begin(struct region_call *call) {
     if (teams_exist())
         teams_choose(call);
     pages_region_begin();
+    file_pages_region_begin();
     if (places_exist() && call->region)
         places_region_begin(call->region);
     next_touch_region_begin(call);
@@ -266,6 +283,7 @@ __attribute__((constructor)) static void load(void) {
     }
     if (!s->adapt)
         pages_prepare();
+    look_after_files(s);
     if (!parallel) { /* programs that it starts must not share one PU */
         if (!s->adapt) {
             slots_release_binding();
@@ -280,6 +298,7 @@ __attribute__((constructor)) static void load(void) {
         slots_begin();
         look_after_threads();
     }
+    file_pages_activate(true);
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();

@@ -3,6 +3,7 @@
 #include "withdrawal.h"
 
 #include "../regions/region_table.h"
+#include "memory/mapped_files.h"
 #include "memory/ranges.h"
 #include "policy/places.h"
 #include "policy/verify.h"
@@ -42,7 +43,7 @@ static bool clock_needs_no_call(void) {
 
 static void let_go_of_memory(void) {
     const bool others = !system_is_single();
-    ranges_wanted = false;
+    ranges_wanted = mapped_files_wanted = false;
     ranges_remove_all();
     if (!protection_wanted())
         return;

@@ -13,6 +13,7 @@ from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.mapped_files import files_in_words
 from numapredict.collect.measuring.run_limit import UNLIMITED
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words
 from numapredict.collect.placing.command import run_command
@@ -325,7 +326,7 @@ def _since(kept: KeptRuns) -> str:
 
 def _warnings(found: Search, share: float | None, confirmation: Confirmation | None) -> tuple[str, ...]:
     measured = found.compared()
-    lines = [*exit_codes_in_words(measured), *compared_in_words(measured)]
+    lines = [*exit_codes_in_words(measured), *compared_in_words(measured), *files_in_words(measured)]
     if share is not None and share < ENOUGH_SEEN:
         lines.append(
             f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "

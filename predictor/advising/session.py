@@ -18,6 +18,7 @@ from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.limits import Limits
 from numapredict.collect.machine import Machine
+from numapredict.collect.measuring.mapped_files import files_of
 from numapredict.collect.measuring.quiet import PATIENCE_S, others_at_work, short_s
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
@@ -135,7 +136,9 @@ def _on_this_computer(question: Question) -> Advice | Unknown:
         figure=figure,
     )
     if kept.runs:
-        here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
+        first = kept.runs[0].measurement
+        here.expect_exit_code(program, exit_code_of(first))
+        here.expect_files(program, first.mapping, files_of(first))
     pus = [pu for node in here.topology.nodes for core in node.cores for pu in core.pus]
     runner = Runner(
         program.name,

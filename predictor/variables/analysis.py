@@ -118,7 +118,7 @@ def _judged(found: Found, run: _Run) -> Variable:
         other_threads_share=others,
         remote_share=remote,
         cost=cost,
-        remedy=remedy_of(pattern, manner, cost, schedule, found.only_read),
+        remedy=remedy_of(pattern, manner, cost, schedule, found.only_read, is_file=found.kind == "file"),
         allocation_stack=found.stack,
         first_touch_stack=found.first_stack,
         first_in_region=inside,

@@ -15,7 +15,7 @@ from numapredict.predictor.variables.touches import Touches, part_of, touches_of
 from numapredict.predictor.variables.variable import Kind
 from numapredict.predictor.variables.visits import latency_s, waits_of
 
-KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
+KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations", 6: "file"}
 """native/placement/memory/range.h."""
 
 _WATCHED = 6
@@ -87,6 +87,8 @@ def _key(known: ProfiledRange, profile: Profile, modules: Modules) -> tuple[obje
         return (kind,)
     if kind == "static":
         return known.module, known.offset
+    if kind == "file":
+        return kind, known.module
     place = _site(known, modules)
     allocation = modules.allocation(place)
     # One line of Fortran may allocate several arrays, by a call each.
@@ -179,6 +181,14 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, touc
             modules,
             Found(kind, None, "", size_bytes, None, first, every, touches, first_stack=first_stack),
         )
+        return
+    if kind == "file":
+        stack = tuple(modules.place(*one) for one in known.stack)
+        mapped = next(iter(stack), None)
+        yield Found(
+            kind, PurePath(known.module).name, "", size_bytes, mapped, first, every, touches,
+            stack=stack, first_stack=first_stack,
+        )  # fmt: skip
         return
     place = _site(known, modules)
     stack = tuple(modules.place(*one) for one in known.stack)

@@ -18,6 +18,7 @@ from numapredict.native.errors import (
     UnrunnableProgramError,
     UnwritableError,
 )
+from numapredict.predictor.variables.grouping import KINDS
 from numapredict.predictor.variables.plan_gain import modelled_gains
 from numapredict.predictor.variables.variable import PlacedVariable, VariablePlan
 
@@ -26,7 +27,7 @@ Placed = Sequence[tuple[PlacedVariable, PagePlan]]
 
 def builds_in(profile: Profile) -> tuple[tuple[str, str], ...]:
     """Return the modules of a profile's ranges with what tells their builds apart: as in its run, if that is known."""
-    paths = dict.fromkeys(known.module for known in profile.ranges if known.module)
+    paths = dict.fromkeys(one.module for one in profile.ranges if one.module and KINDS.get(one.kind) != "file")
     known = tuple((path, profile.build_ids[path]) for path in paths if path in profile.build_ids)
     return known + builds_of(path for path in paths if path not in profile.build_ids)
 

@@ -22,13 +22,17 @@ class Remedy(msgspec.Struct, frozen=True):
     text: str
 
 
-def remedy_of(pattern: Pattern, first: Manner, cost: float, schedule: str, only_read: bool | None) -> Remedy:
+def remedy_of(
+    pattern: Pattern, first: Manner, cost: float, schedule: str, only_read: bool | None, *, is_file: bool = False
+) -> Remedy:
     """Return what would help; ``cost`` is the share of all touches that it causes from elsewhere.
 
-    ``only_read``: whether regions only read it, None where that is not known.
+    ``only_read``: whether regions only read it, None where that is not known. ``is_file``: it is a mapped file.
     """
     if cost < WORTH:
         return Remedy("nothing", f"not worth fixing: under {WORTH:.0%} of all touches are to it from elsewhere")
+    if is_file and pattern.kind != "unknown":
+        return _of_file(pattern)
     match pattern.kind:
         case "unknown":
             return Remedy("unknown", "it has too few samples to say: run a larger input")
@@ -42,6 +46,17 @@ def remedy_of(pattern: Pattern, first: Manner, cost: float, schedule: str, only_
             return Remedy("interleave", interleave + copy)
         case "blocked" | "strided":
             return _alike(pattern, first, schedule)
+
+
+def _of_file(pattern: Pattern) -> Remedy:
+    """Return what would help a mapped file, whose pages no loop of the program places."""
+    spread = pattern.kind in {"shared", "irregular"}
+    policy = "interleave" if spread else "locality"
+    return Remedy(
+        "interleave" if spread else "initialise in parallel",
+        f"its pages are where the program ran that read it first, and stay there: `numapredict run` moves them under a "
+        f"mapping with {policy}",
+    )
 
 
 def _alike(pattern: Pattern, first: Manner, schedule: str) -> Remedy:

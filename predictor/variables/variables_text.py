@@ -161,7 +161,7 @@ def _facts(one: Variable) -> list[str]:
     allocations = f" in {counted(one.allocations, 'allocation')}" if one.allocations > 1 else ""
     lines = [f"  {name_of(one)}, {_size(one.size_bytes)}{allocations}"]
     if one.allocated is not None:
-        what = "declared" if one.kind == "static" else "allocated"
+        what = {"static": "declared", "file": "mapped"}.get(one.kind, "allocated")
         lines.append(_fact(what, one.allocated.text))
     lines.append(_fact("touched first", _first(one)))
     read = ", only read" if one.only_read else ""
@@ -251,6 +251,8 @@ def name_of(one: Variable) -> str:
     """Return what a variable is called."""
     if one.kind == "small allocations":
         return "small allocations"
+    if one.kind == "file":
+        return f"file {name_cell(one.name or '?')}"
     if one.through:
         return f"{one.name or 'memory'} from {name_cell(one.through)}"
     if one.name is not None:

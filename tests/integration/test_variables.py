@@ -13,6 +13,7 @@ import pytest
 from numapredict.collect.source.place import Place
 from numapredict.predictor.variables.session import Question, ask
 from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variables_text import variables_in_words
 from tests.command import SANDY, numapredict, refusal
 from tests.golden.schemas.__main__ import file_of
 from tests.openmp import CLANG, GCC, GXX
@@ -94,6 +95,17 @@ def test_the_planted_fault_is_found_and_nothing_else(compiler: str, source: str,
     assert found.remote_share is not None
     assert found.remote_share > 0.35  # 0.75 but for some hundred samples, fewer on a busy computer
     assert answer.exit_code == 0
+
+
+@sampled
+def test_a_mapped_file_is_named(tmp_path: Path) -> None:
+    program, model = built(tmp_path, GCC, "mapped_file.c"), tmp_path / "model.gguf"
+    model.write_bytes(bytes(8 << 20))
+    answer = ask(Question((str(program), str(model)), **ON))
+    (found,) = worth_fixing(answer)
+    assert (found.name, found.kind, found.size_bytes, line(found.allocated)) == ("model.gguf", "file", 8 << 20, 13)
+    assert (found.pattern.kind, found.only_read) == ("shared", True)
+    assert "  file model.gguf, 8 MiB\n" in variables_in_words(answer)
 
 
 @pytest.mark.parametrize("compiler", [GXX, CLANGXX])

@@ -13,7 +13,9 @@ void huge_prepare(void) {
     always = strstr(text, "[always]") && !system_declines_huge();
 }
 
-bool huge_range(const struct range *range) { return always && range->end - range->start >= HUGE_RANGE_BYTES; }
+bool huge_range(const struct range *range) {
+    return always && range->kind != RANGE_FILE && range->end - range->start >= HUGE_RANGE_BYTES;
+}
 
 size_t huge_head(const struct range *range, size_t page) {
     if (!huge_range(range))

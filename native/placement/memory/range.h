@@ -11,7 +11,17 @@
 #define PAGE_BYTES 4096ul
 
 /* Kind 4 is in verify.h. */
-enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_ARENA = 5 };
+enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_ARENA = 5, RANGE_FILE = 6 };
+
+/* Of a RANGE_FILE (mapped_files.h), whose module is the file, and whose offset is one in the file.
+ */
+struct mapped_file {
+    bool read_only, shared;   /* the program may not write; what it writes is written to the file */
+    bool cache_known;         /* the kernel says which of its pages are in memory */
+    uint32_t turn;            /* file_turns.c: pages that go to one node before the next has its turn */
+    _Atomic uint32_t settled; /* file_pages.c: so many pages are done in this look */
+    _Atomic uint32_t looks;   /* and so many looks are left, this one too */
+};
 
 struct range {
     uintptr_t start, end; /* whole pages */
@@ -21,6 +31,7 @@ struct range {
     uint32_t slot;        /* of the allocating thread */
     uint32_t order;       /* among the allocations of this site and slot, from 0 */
     enum range_kind kind;
+    struct mapped_file file;
     uint64_t bytes;             /* as requested */
     bool fresh;                 /* for range_added: a private mapping that the program has not received yet */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */

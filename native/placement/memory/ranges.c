@@ -84,6 +84,8 @@ static void add(uintptr_t address, const struct range *range) {
     into->origin = NULL;
     into->change = 0;
     into->fresh = range->fresh;
+    into->file = range->file;
+    into->file.settled = into->file.looks = 0;
     entry->address = address;
     table_link(entry);
     range_added(into);
@@ -92,31 +94,41 @@ static void add(uintptr_t address, const struct range *range) {
     inside--;
 }
 
-static void add_allocation(void *start, size_t bytes, const void *caller, enum range_kind kind, bool fresh) {
-    struct range range = {.kind = kind, .slot = slot_of_this_thread(), .fresh = fresh};
+static void add_allocation(void *start, size_t bytes, const void *caller, struct range range) {
+    const bool is_file = range.kind == RANGE_FILE;
+    range.slot = slot_of_this_thread();
     if (bytes < RANGE_BYTES || !whole_pages((uintptr_t)start, bytes, &range))
         return;
     inside++;
     const struct site *site = site_of(caller);
     inside--;
-    if (site && (site->outside || (kind == RANGE_MAPPED && site->allocator)))
+    if (site && (site->outside || (range.kind == RANGE_MAPPED && site->allocator)))
         return;
-    if (!site || !next_order(site->hash, range.slot, &range.order)) {
+    range.site = is_file ? site_hash(range.module, range.offset) : site ? site->hash : 0;
+    if (!site || !next_order(range.site, range.slot, &range.order)) {
         dropped++;
         return;
     }
-    range.site = site->hash;
-    range.offset = site->offset;
-    range.module = site->module;
+    if (!is_file) {
+        range.offset = site->offset;
+        range.module = site->module;
+    }
     add((uintptr_t)start, &range);
 }
 
 void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind) {
-    add_allocation(start, bytes, caller, kind, false);
+    add_allocation(start, bytes, caller, (struct range){.kind = kind});
 }
 
 void ranges_add_fresh(void *start, size_t bytes, const void *caller) {
-    add_allocation(start, bytes, caller, RANGE_MAPPED, true);
+    add_allocation(start, bytes, caller, (struct range){.kind = RANGE_MAPPED, .fresh = true});
+}
+
+void ranges_add_file(void *start, size_t bytes, const void *caller, const struct range *like) {
+    struct range range = *like;
+    range.kind = RANGE_FILE;
+    range.fresh = true;
+    add_allocation(start, bytes, caller, range);
 }
 
 void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64_t offset) {
@@ -178,6 +190,8 @@ static void add_rest(const struct range *of, uintptr_t start, uintptr_t end) {
     rest.start = start;
     rest.end = end;
     rest.bytes = end - start;
+    if (of->kind == RANGE_FILE)
+        rest.offset += start - of->start;
     if (end > start && rest.bytes >= RANGE_BYTES)
         add(start, &rest);
 }
@@ -194,7 +208,7 @@ void ranges_cut(void *start, size_t bytes) {
     while (from < to && (entry = table_find(from, to))) {
         if (!ranges_take((void *)entry->address, &was)) {
             sched_yield(); /* another thread is just about it */
-        } else if (was.kind == RANGE_MAPPED) {
+        } else if (was.kind == RANGE_MAPPED || was.kind == RANGE_FILE) {
             add_rest(&was, was.start, from);
             add_rest(&was, to, was.end);
         }

@@ -4,7 +4,8 @@
  * RANGE_BYTES; the pages at its ends that it shares with others are left out. It is identified by what is the
  * same in every run of the program, never by its address (ICS'19 sec. 3.4): the allocation site (a hash of
  * the caller's module and offset), the number of the allocating slot, and the order among the allocations of
- * that site and slot; static objects by module and offset.
+ * that site and slot; static objects by module and offset; mappings of a file (mapped_files.h) by the file's
+ * name and the offset in it, slot and order.
  *
  * ranges_find may be called from a signal handler and takes no lock. A range stays valid until the call of
  * ranges_remove for it returns; its entry is not reused while a reader may still look at it. The table never
@@ -46,6 +47,9 @@ void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64
 /* Note a part of the main heap that holds small allocations, `order` pages behind the heap's start (heap.h).
  */
 void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
+/* Note a mapping of a file that the kernel has just made and that the program has not received yet, by the
+ * call that returns to `caller`: `like` has its module, offset and rights. */
+void ranges_add_file(void *start, size_t bytes, const void *caller, const struct range *like);
 /* Forget all that overlaps [start, start + bytes), whole. */
 void ranges_remove_overlapping(void *start, size_t bytes);
 /* Forget all ranges. */

@@ -163,7 +163,7 @@ static uint32_t looks_wanted(void) { return settings()->pages == PAGES_MIX ? 2 :
 static bool is_newcomer(const struct range *range) { return atomic_load(&range->looks) < looks_wanted(); }
 
 void next_touch_range_added(struct range *range) {
-    atomic_store(&range->looks, 0);
+    atomic_store(&range->looks, prepared ? 0 : looks_wanted()); /* the first pass is for all ranges */
     atomic_store(&range->waits, 0);
     atomic_store(&range->pass, 0);
     if (prepared)

@@ -6,6 +6,7 @@
 #include "memory/huge.h"
 #include "memory/mapping_budget.h"
 #include "policy/early.h"
+#include "policy/file_turns.h"
 #include "policy/next_touch.h"
 #include "policy/plan.h"
 #include "process/settings.h"
@@ -87,6 +88,11 @@ static bool cut_by_policies(const struct settings *s) {
     return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
 }
 
+bool pages_place_files(void) {
+    const struct settings *s = settings();
+    return s->nodes == 1 || s->pages == PAGES_INTERLEAVE || cut_by_policies(s);
+}
+
 bool pages_need_ranges(void) {
     const struct settings *s = settings();
     return s->profile || s->map || pages_follow_touch() || cut_by_policies(s);
@@ -144,7 +150,7 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
         return;
     const uintptr_t page = range->start % HUGE_BYTES ? range->start : range->end - PAGE_BYTES;
     if (system_is_empty(page) /* not after MAP_POPULATE or mlockall */ &&
-        system_populate(page, PAGE_BYTES) == 0)
+        system_populate(page, PAGE_BYTES, true) == 0)
         system_discard(range->start, range->end - range->start);
 }
 
@@ -152,7 +158,8 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
 static const struct plan_run *waiting_runs(const struct range *range, size_t *runs) {
     size_t places;
     const struct plan_place *place = plan_places(range, &places);
-    if (!places || place->number != NO_PLACE || range->mappings || range->moves >= MOST_MOVES)
+    if (!places || place->number != NO_PLACE || range->kind == RANGE_FILE || range->mappings ||
+        range->moves >= MOST_MOVES)
         return NULL;
     const struct plan_run *run = plan_runs(place, runs);
     return *runs ? run : NULL;
@@ -186,6 +193,12 @@ static void follow_plan(struct range *range) {
 
 void pages_range_added(struct range *range) {
     const struct settings *s = settings();
+    if (range->kind == RANGE_FILE) {
+        size_t places;
+        const struct plan_place *place = have_plan ? plan_places(range, &places) : NULL;
+        range->place = place && place->number != NO_PLACE ? place->number + 1 : 0;
+        return;
+    }
     keep_in_one(range, s);
     if (have_plan) {
         follow_plan(range);
@@ -198,6 +211,10 @@ void pages_range_added(struct range *range) {
 
 void pages_range_removed(struct range *range) {
     size_t runs;
+    if (range->kind == RANGE_FILE) { /* never cut by policies: the kernel's page cache has none */
+        mapping_budget_give_back(range);
+        return;
+    }
     if (have_plan && waiting_runs(range, &runs))
         waiting--;
     /* The heap reuses the addresses for other data; and mremap takes only one mapping. */
@@ -272,12 +289,14 @@ int pages_node(const struct range *range, size_t page) {
         return planned;
     switch (s->pages) {
     case PAGES_INTERLEAVE:
+        if (range->kind == RANGE_FILE)
+            return file_interleaved(range, page);
         /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
         if (range->kind != RANGE_STATIC && !huge_range(range))
             return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
         break;
     case PAGES_DATASET:
-        if (range->mappings)
+        if (range->mappings || range->kind == RANGE_FILE)
             return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
         break;
     case PAGES_LOCALITY:

@@ -26,6 +26,8 @@ void pages_come_back(void);
 bool pages_need_ranges(void);
 /* Whether pages go by next touch, because there is no plan. Call after pages_prepare. */
 bool pages_follow_touch(void);
+/* Whether the mapping says of the pages of mapped files where they go, before they are touched. */
+bool pages_place_files(void);
 /* Before an outermost region: place ranges that could not be placed when they were allocated. */
 void pages_region_begin(void);
 /* Move a range's pages as a plan's runs say; what became of them is in `moves`. */

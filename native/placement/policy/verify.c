@@ -3,6 +3,7 @@
 #include "policy/verify.h"
 
 #include "memory/mapping_budget.h"
+#include "policy/file_pages.h"
 #include "policy/pages.h"
 #include "process/settings.h"
 #include "process/system.h"
@@ -184,19 +185,36 @@ static void end_run(struct text *text, const struct run *run) {
         say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
 }
 
+/* Return how many of these pages are elsewhere because other processes have them, too. */
+static size_t others(const struct range *range, size_t first, size_t count, const int *node,
+                     const int *wanted) {
+    bool own[ASKED];
+    size_t found = 0;
+    if (!range || range->kind != RANGE_FILE || parent)
+        return 0;
+    system_are_own(range->start + first * PAGE_BYTES, count, own);
+    for (size_t i = 0; i < count; i++) {
+        const bool right =
+            wanted[i] < 0 ? settings_page_node(settings(), (uint16_t)node[i]) : node[i] == wanted[i];
+        found += node[i] >= 0 && !right && !own[i];
+    }
+    return found;
+}
+
 /* Query `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out. */
 static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
     struct run run = {0};
-    int status[ASKED];
+    int status[ASKED], decision[ASKED];
+    size_t had_by_others = 0;
     for (size_t first = 0; first < pages; first += ASKED) {
         const size_t count = pages - first < ASKED ? pages - first : ASKED;
         if (!locate(start + first * PAGE_BYTES, count, status))
             continue;
         for (size_t i = 0; i < count; i++) {
+            const int node = status[i] < 0 ? -1 : status[i], wanted = decided(range, first + i);
+            decision[i] = wanted;
             if (!range && ranges_find(start + (first + i) * PAGE_BYTES))
                 continue;
-            const int node = status[i] < 0 ? -1 : status[i];
-            const int wanted = decided(range, first + i);
             if (run.count && run.first + run.count == first + i && run.node == node && run.wanted == wanted) {
                 run.count++;
                 continue;
@@ -204,8 +222,11 @@ static void ask(struct text *text, uintptr_t start, size_t pages, const struct r
             end_run(text, &run);
             run = (struct run){first + i, 1, node, wanted};
         }
+        had_by_others += others(range, first, count, status, decision);
     }
     end_run(text, &run);
+    if (had_by_others)
+        say(text, "others %zu\n", had_by_others);
 }
 
 static void write_range(const struct range *range, const char *module, int kind) {
@@ -222,7 +243,7 @@ static void write_range(const struct range *range, const char *module, int kind)
 
 void verify_range(const struct range *range) {
     const int before = errno;
-    if (map_path())
+    if (map_path() && (range->kind != RANGE_FILE || file_pages_active()))
         write_range(range, range->module ? range->module : "?", range->kind);
     errno = before;
 }

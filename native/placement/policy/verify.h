@@ -19,6 +19,7 @@
  *     moves KEY TIMES PAGES
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
+ *     others PAGES
  *
  * rank: the process is this rank of so many that share the slots (settings.h); at the head of its blocks.
  *
@@ -61,9 +62,12 @@
  * at: pages FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED
  * is the node that the library decided on last, -1 where the policy leaves it to the kernel.
  *
+ * others: so many of the range's pages are elsewhere, and other processes have them, too: the kernel does not
+ * move such pages of a file.
+ *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank`, `forked`, `moves`, `free`, `brief` and `pool`.
+ * `team`, `rank`, `forked`, `moves`, `free`, `brief`, `pool` and `others`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H

@@ -20,8 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOVE (1 << 1)          /* MPOL_MF_MOVE: pages of this process alone */
-#define POPULATE_WRITE 23      /* MADV_POPULATE_WRITE, which older headers lack */
+#define MOVE (1 << 1)    /* MPOL_MF_MOVE: pages of this process alone */
+#define POPULATE_READ 22 /* MADV_POPULATE_READ and _WRITE, which older headers lack */
+#define POPULATE_WRITE 23
 #define DISCARD 4              /* MADV_DONTNEED */
 #define DISCARD_LOCKED 24      /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
 #define SHORT_SLICE_NS 100000u /* the shortest */
@@ -115,9 +116,9 @@ int system_node(void) {
     return quiet(syscall(SYS_getcpu, NULL, &node, NULL), before) == 0 ? (int)node : -1;
 }
 
-int system_populate(uintptr_t start, size_t bytes) {
+int system_populate(uintptr_t start, size_t bytes, bool write) {
     int before = errno;
-    return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);
+    return (int)quiet(syscall(SYS_madvise, start, bytes, write ? POPULATE_WRITE : POPULATE_READ), before);
 }
 
 void system_are_own(uintptr_t start, size_t pages, bool *own) {
@@ -138,18 +139,21 @@ void system_are_own(uintptr_t start, size_t pages, bool *own) {
     errno = before;
 }
 
+int system_in_memory(uintptr_t start, size_t pages, unsigned char *there) {
+    const int before = errno;
+    return (int)quiet(syscall(SYS_mincore, start, pages * PAGE, there), before);
+}
+
 bool system_is_empty(uintptr_t page) {
     unsigned char there = 1;
-    int before = errno;
-    return quiet(syscall(SYS_mincore, page, 1ul, &there), before) == 0 && !(there & 1);
+    return system_in_memory(page, 1, &there) == 0 && !(there & 1);
 }
 
 bool system_is_empty_all(uintptr_t start, size_t bytes) {
     unsigned char there[256];
-    const int before = errno;
     for (size_t done = 0; done < bytes; done += sizeof there * PAGE) {
         const size_t part = bytes - done < sizeof there * PAGE ? bytes - done : sizeof there * PAGE;
-        if (quiet(syscall(SYS_mincore, start + done, part, there), before) != 0)
+        if (system_in_memory(start + done, part / PAGE, there) != 0)
             return false;
         for (size_t n = 0; n < part / PAGE; n++)
             if (there[n] & 1)

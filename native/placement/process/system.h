@@ -50,8 +50,11 @@ int system_where(size_t count, void **pages, int *status);
 /* Whether each page is this process's alone: not one that a fork has left shared. False where the kernel does
  * not say. */
 void system_are_own(uintptr_t start, size_t pages, bool *own);
-/* Allocate the pages of writable memory (Linux 5.14: MADV_POPULATE_WRITE); their contents stay. */
-int system_populate(uintptr_t start, size_t bytes);
+/* Allocate the pages of writable memory, or without `write` map those of a file (Linux 5.14:
+ * MADV_POPULATE_WRITE and _READ); their contents stay. */
+int system_populate(uintptr_t start, size_t bytes, bool write);
+/* Bit 0 of there[i]: page i is in memory; of a file that the process neither owns nor may write, always. */
+int system_in_memory(uintptr_t start, size_t pages, unsigned char *there);
 /* Whether a page of private memory is known to be absent. */
 bool system_is_empty(uintptr_t page);
 /* Whether all pages of private memory are known to be absent. */

@@ -308,7 +308,8 @@ void profile_range_added(struct range *range) {
         range->profile = 0;
         return;
     }
-    const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
+    const bool is_called =
+        range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED || range->kind == RANGE_FILE;
     const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
                               && first_touches_afford();
     const uint64_t since_ns = system_thread_ns();

@@ -72,6 +72,7 @@ struct record *record_make(struct range *range) {
     r->range = range;
     r->start = range->start;
     r->end = range->end;
+    r->rights = range->kind == RANGE_FILE && range->file.read_only ? PROT_READ : PROT_READ | PROT_WRITE;
     r->bytes = bytes;
     r->finest = shift;
     r->note = (_Atomic uint32_t *)((char *)r + states);
@@ -140,7 +141,7 @@ static void opened_now(struct record *r, uint8_t state, size_t number) {
 void record_give_up(struct record *r) {
     const size_t blocks = blocks_of(r);
     atomic_store(&r->refused, true);
-    system_protect(r->start, r->end - r->start, PROT_READ | PROT_WRITE);
+    system_protect(r->start, r->end - r->start, r->rights);
     for (size_t b = 0; b < blocks; b++) {
         const uint8_t state = atomic_load(&r->state[b]);
         if (is_armed(state) && block_claim(r, b, state, OPEN))
@@ -178,7 +179,7 @@ size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purpos
         if (n == 0)
             continue;
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
-        if (system_protect(start, end - start, PROT_READ | PROT_WRITE) != 0)
+        if (system_protect(start, end - start, r->rights) != 0)
             record_give_up(r);
         atomic_fetch_add(&block_changes, 1);
         for (size_t i = 0; by && i < n; i++)

@@ -23,6 +23,7 @@ enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_WRITES, ARMING, OPENING };
 struct record {
     struct range *range;
     uintptr_t start, end;          /* a copy: the range's entry in the table may be reused */
+    int rights;                    /* of an open block, as for mprotect */
     struct record *before, *after; /* of all records, under the lock */
     size_t bytes;
     _Atomic uint32_t shift; /* a block has 1 << shift bytes; changes only while all is open */

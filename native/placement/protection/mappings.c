@@ -1,12 +1,13 @@
-/* mappings.c: the program's own anonymous mappings.
+/* mappings.c: the program's own mappings: anonymous ones here, those of files in memory/mapped_files.c.
  *
- * Only mappings that are readable and writable from the start are ranges. Left out are stacks, because the
- * kernel writes signal frames there, and memory that is reserved without access or by the allocator.
- * Discarding pages (madvise) changes no range. A part that the program unmaps or changes loses its policy
- * first, so that the kernel sees the one mapping that the program made.
+ * Only anonymous mappings that are readable and writable from the start are ranges. Left out are stacks,
+ * because the kernel writes signal frames there, and memory that is reserved without access or by the
+ * allocator. Discarding pages (madvise) changes no range. A part that the program unmaps or changes loses its
+ * policy first, so that the kernel sees the one mapping that the program made.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "memory/mapped_files.h"
 #include "memory/ranges.h"
 #include "process/next_call.h"
 #include "protection/protection.h"
@@ -26,7 +27,7 @@ typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
 typedef void *(*remapper)(void *, size_t, size_t, int, ...);
 
 /* Not in a signal handler that has interrupted this thread in the middle of it. */
-static bool recording(void) { return ranges_wanted && !ranges_busy(); }
+static bool recording(void) { return (ranges_wanted || mapped_files_wanted) && !ranges_busy(); }
 
 /* The program changes a part. The rest of the mapping stays a range, unless pages may be protected: with an
  * inaccessible part it may be a stack with its guard page. */
@@ -50,7 +51,12 @@ static void *map(struct next_call *call, void *address, size_t bytes, int protec
     if (flags & MAP_FIXED)
         change(address, bytes);
     void *mapped = next(address, bytes, protection, flags, file, offset);
-    if (mapped == MAP_FAILED || bytes < RANGE_BYTES || !looked_after(protection, flags))
+    if (mapped == MAP_FAILED || bytes < RANGE_BYTES)
+        return mapped;
+    if (mapped_files_wanted && !(flags & MAP_ANONYMOUS))
+        mapped_files_add(mapped, bytes, protection, flags, &(struct file_part){file, (uint64_t)offset},
+                         caller);
+    if (!ranges_wanted || !looked_after(protection, flags))
         return mapped;
     if ((flags & MAP_TYPE) == MAP_PRIVATE && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
         ranges_add_fresh(mapped, bytes, caller);

@@ -3,6 +3,7 @@
 #include "threads/slots.h"
 
 #include "../regions/export.h"
+#include "policy/file_pages.h"
 #include "policy/pages.h"
 #include "policy/verify.h"
 #include "process/settings.h"
@@ -153,6 +154,7 @@ static void leave_free(uint32_t slot) {
     slot_unbind();
     if (!own_pus_ever()) {
         pages_leave();
+        file_pages_activate(false);
         pages_left = true;
     }
 }
@@ -166,8 +168,10 @@ static void take(const struct wish *wish, uint32_t thread, uint32_t team) {
         leave_free(asked);
         return;
     }
-    if (pages_left)
+    if (pages_left) {
         pages_come_back();
+        file_pages_activate(true);
+    }
     pages_left = false;
     slot_bind(own_slot_for(asked));
 }

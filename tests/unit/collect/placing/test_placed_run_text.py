@@ -128,6 +128,16 @@ def test_misplaced_pages_are_listed_by_range(tmp_path: Path) -> None:
     ]
 
 
+def test_pages_of_a_file_that_others_map_are_told(tmp_path: Path) -> None:
+    file = "range 6 00000000000000ef 0 0 96 7f0 1000 /models/a b.gguf\nat 0 96 12 10\nothers 90\n"
+    lines = words(tmp_path, HEAD + THREADS + file + file, "2x1-contiguous-bind")
+    assert lines[-2:] == [
+        f"  {192:>10} {192:>10}  file a b.gguf+0x1000 (node 12: 192)",
+        "verify: other processes have 180 pages of file a b.gguf+0x1000 in use, too: the kernel moves none of these "
+        "while they do",
+    ]
+
+
 def test_many_ranges_are_cut_short(tmp_path: Path) -> None:
     text = HEAD + THREADS + "".join(heap(number, 2, (12, -1)) for number in range(1, 30))
     lines = words(tmp_path, text, "4x2-contiguous-first-touch")

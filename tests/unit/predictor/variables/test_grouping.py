@@ -6,7 +6,7 @@ from numapredict.collect.placing.profile_file import FIRST, SAMPLE, CodePlace, P
 from numapredict.collect.source.modules import Modules
 from numapredict.predictor.variables.grouping import Found, found_in
 
-HEAP, STATIC, ARENA = 1, 2, 5
+HEAP, STATIC, ARENA, FILE = 1, 2, 5, 6
 
 
 def found(*ranges: tuple[int, int, str, int]) -> tuple[Found, ...]:
@@ -34,6 +34,11 @@ def test_ranges_of_one_allocation_are_one_variable() -> None:
 def test_places_and_kinds_tell_variables_apart() -> None:
     kinds = [one.kind for one in found((HEAP, 64, "/a", 8), (HEAP, 72, "/a", 8), (STATIC, 64, "/a", 8))]
     assert kinds == ["allocated", "allocated", "static"]
+
+
+def test_all_mappings_of_a_file_are_one_variable() -> None:
+    (one,) = found((FILE, 0, "/a", 8), (FILE, 65536, "/a", 16))
+    assert (one.kind, one.name, one.allocated, one.allocations) == ("file", "app", None, 2)
 
 
 def test_where_names_are_not_known_the_first_touch_tells_them_apart() -> None:

@@ -42,6 +42,13 @@ def test_sentences_name_threads_and_schedules() -> None:
     )
 
 
+def test_no_loop_places_the_pages_of_a_file() -> None:
+    for kind, policy in (("shared", "interleave"), ("blocked", "locality")):
+        remedy = remedy_of(Pattern(kind, 4), SERIAL, 0.5, "", True, is_file=True)
+        assert remedy.text.endswith(f"under a mapping with {policy}")
+    assert remedy_of(Pattern("shared", 4), SERIAL, 0.01, "", True, is_file=True).action == "nothing"
+
+
 def test_a_copy_on_each_node_is_advised_where_nothing_writes() -> None:
     shared = Pattern("shared", 4)
     said = {known: remedy_of(shared, SERIAL, 0.5, "", known) for known in (True, False, None)}
