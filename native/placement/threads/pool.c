@@ -7,6 +7,7 @@
 #include "process/settings.h"
 #include "process/side_thread.h"
 #include "process/system.h"
+#include "protection/protection.h"
 #include "threads/affinity.h"
 #include "threads/own_pus.h"
 #include "threads/pool_choice.h"
@@ -77,7 +78,8 @@ void pool_after_fork(void) {
 /* A thread's own memory may be protected, if the program has given it its stack. */
 uint64_t pool_hold(void) {
     const uint64_t mask = lock_take(&lock);
-    signals_block_but_faults();
+    if (protection_wanted())
+        signals_block_but_faults();
     return mask;
 }
 

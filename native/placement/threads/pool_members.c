@@ -35,7 +35,7 @@ void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
                                 .slot = slot_place(),
                                 .is_main = is_main,
                                 .fixed = fixed,
-                                .used_ns = system_thread_ns(),
+                                .used_ns = is_main ? system_thread_ns() : 0,
                                 .since_ns = system_now_ns(),
                                 .pool_ns = pool_ns,
                                 .last = is_main ? 0 : NO_SLOT};
