@@ -72,9 +72,9 @@ def _run_problems(found: Advice) -> _Problems:
 
 
 def _one_run(found: Advice, run: SearchRun, first: SearchRun) -> _Problems:
-    compared, baseline, what = run.time_s, first.time_s, "times"
+    compared, baseline, what, unit = run.time_s, first.time_s, "times", " s"
     if not found.figure.is_time:
-        compared, baseline, what = run.figure, first.figure, "metrics"
+        compared, baseline, what, unit = run.figure, first.figure, "figures", ""
     if (run.time_s is None) != (run.outcome == "failed"):
         yield "time_s", f"{run.time_s} of a run that {run.outcome}"
     if run.time_s is not None and not (math.isfinite(run.time_s) and run.time_s > 0):
@@ -86,7 +86,10 @@ def _one_run(found: Advice, run: SearchRun, first: SearchRun) -> _Problems:
     elif (run.figure is None) != (found.figure.is_time or run.outcome != "done") or not _is_figure(run.figure or 1.0):
         yield "figure", f"{run.figure} of a run that {run.outcome}, and is compared by {found.figure}"
     elif run.outcome == "done" and not _same(run.speedup, found.figure.speedup(baseline or 0.0, compared or math.inf)):
-        yield "speedup", f"{run.speedup} contradicts the {what}, {baseline} of the baseline and {compared}"
+        yield (
+            "speedup",
+            f"{run.speedup} contradicts the {what}, {baseline or 0:g}{unit} of the baseline and {compared:g}{unit}",
+        )
     regions_s = run.region_time_s, first.region_time_s
     given = run.outcome == "done" and all(each is not None and 0 < each < math.inf for each in regions_s)
     if not _same(run.region_speedup, (regions_s[1] or 0.0) / (regions_s[0] or 1.0) if given else None):

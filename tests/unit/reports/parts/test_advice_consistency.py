@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from numapredict.collect.figure import Figure
 from numapredict.collect.mapping import to_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.command_line.main import main
 from numapredict.reports.parts.answer_file import read_answer
-from tests.searches import DEFAULT, HALF, LOCAL, ONE, SPREAD, Computer, Described, Noisy, answered, times
+from tests.searches import DEFAULT, HALF, LOCAL, ONE, SPREAD, Computer, Described, Noisy, Printing, answered, times
 
 
 def encoded(found: Advice) -> Any:  # noqa: ANN401 # any JSON
@@ -28,6 +29,11 @@ NEVER = encoded(answered(Computer(times(8.0, local=6.0)), expected_runs=1))
 MODELLED = encoded(answered(Described(times(8.0, local=4.0, spread=4.05)), baseline=DEFAULT))
 FEWER = encoded(answered(Described(times(8.0, half=8.0, local=4.0)), baseline=HALF))  # OMP_NUM_THREADS=16
 REGIONS = encoded(answered(Computer(times(8.0, local=6.0), {AS_IT_IS: 4.0, LOCAL: 2.0, SPREAD: 6.0, ONE: 6.0})))
+METRIC = encoded(
+    answered(
+        Printing(times(8.0), {AS_IT_IS: [10.0], LOCAL: [12.0], SPREAD: [9.0]}), figure=Figure(metric="rate ([0-9]+)")
+    )
+)
 ANSWERS = {
     "won": WON,
     "kept": KEPT,
@@ -36,6 +42,7 @@ ANSWERS = {
     "modelled": MODELLED,
     "fewer": FEWER,
     "regions": REGIONS,
+    "metric": METRIC,
 }
 
 
@@ -92,6 +99,11 @@ def test_the_answers_are_of_all_kinds() -> None:
         ("won", ("runs", 2, "speedup"), 2, "run 3, speedup: 2 of a run that ended"),
         ("won", ("runs", 1, "speedup"), 2.7, "run 2, speedup: 2.7 contradicts the times, 8 s of the baseline and 3 s"),
         ("won", ("runs", 1, "speedup"), None, "run 2, speedup: None contradicts"),
+        ("metric", ("runs", 1, "speedup"), 2.7, "run 2, speedup: 2.7 contradicts the figures, 10 of .* and 12"),
+        ("metric", ("runs", 1, "figure"), None, "run 2, figure: None of a run that done"),
+        ("metric", ("confirmation", "mapping_figures"), [12.0, 12.0, 11.0], "confirmation, speedup: .* contradicts"),
+        ("metric", ("confirmation", "baseline_figures"), [0.0], "confirmation, baseline_figures: 0 cannot"),
+        ("won", ("runs", 1, "figure"), 5.0, "run 2, figure: 5.0 of a run that done"),
         ("won", ("runs", 1, "mapping"), "32x4", "run 2, mapping: '32x4' is not a mapping's label"),
         ("modelled", ("runs", 1, "mapping"), "99x4-contiguous-mix", r"run 2, mapping: .*\(machine sandybridge-4x8\)"),
         ("modelled", ("next", "mapping"), "32x8-contiguous-mix", r"next, mapping: .*\(machine sandybridge-4x8\)"),
