@@ -2,14 +2,16 @@
 
 ``close`` and ``spread`` are OMP_PROC_BIND's with a place a core (OpenMP 5.2 sec. 10.1.3), ``compact`` is KMP_AFFINITY's
 with all hardware threads of a core. ``close`` and ``compact`` take the fewest nodes, among which the threads are shared
-evenly: OpenMP would fill one after the other.
+evenly: OpenMP would fill one after the other. ``spread`` takes all nodes and all L3 caches of theirs.
 """
 
 import re
 
+from numapredict.collect.domain import domains_of
 from numapredict.collect.mapping import Mapping, parse_label, problem_of
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.placement import pus_of
+from numapredict.collect.space import canonical
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError
@@ -46,6 +48,10 @@ def mapping_on(topology: Topology, text: str, threads: int | None = None) -> Map
     problem = problem_of(mapping)
     if problem:
         raise InvalidMappingError(f"{text}: {problem}")
+    if binding == "spread":
+        l3s = min(wanted, sum(len(domains_of(topology, node.index)) for node in topology.cpu_nodes[:nodes]))
+        form = canonical(Mapping(wanted, nodes, "contiguous", nodes, "interleave", each, l3s), topology)
+        mapping = mapping.replaced(thread_l3s=form.thread_l3s)
     return mapping
 
 

@@ -11,22 +11,29 @@ _LEVEL = 3
 def domains_of(topology: Topology, node: int) -> tuple[tuple[Core, ...], ...]:
     """Return the cores of each L3 cache of a node (logical index), in the order of the node's cores.
 
-    Cores without an L3 cache, such as the low-power ones of some hybrid processors, are one domain of their own; an L3
-    cache that several nodes share is a domain of each.
+    An L3 cache that several nodes share is a domain of each. Cores without one, such as the low-power ones of some
+    hybrid processors, are in no domain, but where no core of the node has one: then all are one.
     """
     cache_of = {
         core: number for number, cache in enumerate(topology.caches) if cache.level == _LEVEL for core in cache.cores
     }
-    found: dict[int | None, list[Core]] = {}
+    found: dict[int, list[Core]] = {}
     for core in topology.nodes[node].cores:
-        found.setdefault(cache_of.get(core.index), []).append(core)
-    return tuple(map(tuple, found.values()))
+        if core.index in cache_of:
+            found.setdefault(cache_of[core.index], []).append(core)
+    return tuple(map(tuple, found.values())) or (topology.nodes[node].cores,)
+
+
+def cores_by_l3(topology: Topology, node: int) -> tuple[Core, ...]:
+    """Return all cores of a node, those of an L3 cache together, and last those without one."""
+    within = [core for cores in domains_of(topology, node) for core in cores]
+    return (*within, *(core for core in topology.nodes[node].cores if core not in within))
 
 
 def l3_sizes(topology: Topology, node: int) -> tuple[int, ...]:
     """Return the numbers of cores of a node's L3 caches, nothing where one has them all."""
     sizes = tuple(map(len, domains_of(topology, node)))
-    return sizes if len(sizes) > 1 else ()
+    return sizes if sizes != (len(topology.nodes[node].cores),) else ()
 
 
 def most_domains(topology: Topology) -> int:

@@ -52,6 +52,10 @@ class Limits(msgspec.Struct, frozen=True):
             if wanted and not any(map(alone.allow, mappings)):
                 asked = " ".join(f"{option} {value}" for value in wanted)
                 raise UsageError(f"{asked}: the mappings of {machine} have {_there_are(name, mappings)}")
+        if self.most_threads is not None and any(map(msgspec.structs.replace(self, most_threads=None).allow, mappings)):
+            raise UsageError(
+                f"the control group's CPU quota has time for {counted(self.most_threads, 'thread')}: ask for no more"
+            )
         raise UsageError(f"no mapping of {machine} is within all of these limits: leave one of them out")
 
 

@@ -66,9 +66,9 @@ class Mapping(AnyMapping):
     """Seven choices that place a program: the thesis's (sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP), SMT and L3s.
 
     The threads run on the first ``thread_nodes`` nodes that have cores, ``threads_per_core`` on each core used. Those
-    of a node fill its cores in their order, and so the fewest L3 caches; or they are spread over ``thread_l3s`` of
-    them, of all nodes together. Any combination can be written; ``problem_of`` and ``placement.resolve`` check whether
-    it is possible.
+    of a node take its cores in their order, an L3 cache's after the other's; or they are spread over ``thread_l3s``
+    caches, of all nodes together. Any combination can be written; ``problem_of`` and ``placement.resolve`` check
+    whether it is possible.
     """
 
     __slots__ = CHOICES
@@ -216,7 +216,7 @@ def problem_of(mapping: Mapping) -> str:
         return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
     if mapping.thread_l3s and not mapping.thread_nodes <= mapping.thread_l3s <= mapping.threads:
         span = f"{counted(mapping.thread_nodes, 'node')} and {counted(mapping.threads, 'thread')}"
-        return f"{span} take {mapping.thread_nodes} to {counted(mapping.threads, 'L3 cache')}, not {mapping.thread_l3s}"
+        return f"{span} can be on {mapping.thread_nodes} to {mapping.threads} L3 caches, not {mapping.thread_l3s}"
     needed = FACTS[mapping.page_policy].page_nodes
     if needed == "one node" and mapping.page_nodes != 1:
         return f"{mapping.page_policy} puts all pages on one node; end the label with @1"

@@ -130,7 +130,8 @@ def _spread_over_l3s(
 ) -> tuple[tuple[int, ...], ...]:
     """Return each node's PUs in the order of its threads, which are dealt over its L3 caches; none if they do not fit.
 
-    ``node_pus`` has all that threads could take. The L3 caches are dealt to the nodes round robin, as threads are.
+    ``node_pus`` has all that threads could take. The L3 caches are dealt to the nodes round robin, as threads are, and
+    those of a node are evenly apart.
     """
     l3s = [
         [pus_of(cores, threads_per_core) for cores in domains_of(topology, node.index)]
@@ -138,15 +139,18 @@ def _spread_over_l3s(
     ]
     if sum(map(len, l3s)) < thread_l3s:
         return ()
-    caches = Counter(_deal(thread_l3s, [len(rows) for rows in l3s]))
-    rooms = [sum(map(len, rows[: caches[number]])) for number, rows in enumerate(l3s)]
+    counts = Counter(_deal(thread_l3s, [len(rows) for rows in l3s]))
+    used = [_evenly(rows, counts[number]) for number, rows in enumerate(l3s)]
+    rooms = [sum(map(len, rows)) for rows in used]
     if sum(rooms) < threads:
         return ()
     counts = Counter(_deal(threads, rooms))
-    return tuple(
-        tuple(pu for _, pu in dealt(counts[number], rows[: caches[number]], thread_policy))
-        for number, rows in enumerate(l3s)
-    )
+    return tuple(tuple(pu for _, pu in dealt(counts[number], rows, thread_policy)) for number, rows in enumerate(used))
+
+
+def _evenly(rows: Sequence[T], count: int) -> list[T]:
+    """Return so many of the rows, as far apart as they can be: neighbouring caches may share a die and its link."""
+    return [rows[number * len(rows) // count] for number in range(count)]
 
 
 def dealt(threads: int, rows: Sequence[Sequence[T]], thread_policy: ThreadPolicy) -> Iterator[tuple[int, T]]:

@@ -68,7 +68,7 @@ def full_space(topology: Topology, *, smt: bool = True, l3s: bool = True) -> tup
 
     Thread counts are the powers of two, what fills the first nodes, or the first L3 caches or fastest cores of one, and
     all cores; nodes are the powers of two and all. Any number of threads that fits a number of nodes meets every thread
-    and page policy (ICS'19 table 1), on the fewest L3 caches that hold it and on as many as it can use.
+    and page policy (ICS'19 table 1), on cores in their order and on as many L3 caches as it can use.
     Without ``l3s`` there are none over more. With ``smt`` follow the mappings with several threads on each core, where
     the machine has such cores.
     """
@@ -132,8 +132,13 @@ def _space(
         if fitting is None:
             continue
         form = canonical_form(fitting)
-        if form.choices[2:3] + form.choices[5:] != team.choices[2:3] + team.choices[5:]:
+        if (form.thread_policy, form.threads_per_core, bool(form.thread_l3s)) != (
+            thread_policy,
+            threads_per_core,
+            spread,
+        ):
             continue
+        team = team.replaced(thread_l3s=form.thread_l3s)  # fewer where a node has fewer threads than caches
         numbers = {"one node": [1], "thread nodes": [thread_nodes], "any number": sorted({*page_counts, thread_nodes})}
         pages = dict.fromkeys(
             _canonical_pages(fitting, page_policy, page_nodes)
@@ -141,7 +146,7 @@ def _space(
             for page_nodes in numbers[FACTS[page_policy].page_nodes]
         )
         found += [team.replaced(page_nodes=each[1], page_policy=each[0]) for each in pages if each]
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def _on_thread_nodes(

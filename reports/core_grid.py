@@ -15,14 +15,14 @@ class CoreGrid(msgspec.Struct, frozen=True):
 
 
 def core_grid(cores: int, l3s: Sequence[int], across: int) -> CoreGrid:
-    """Return the places of so many cores in rows of ``across``; ``l3s`` are the cores of each L3 cache, if several.
+    """Return the places of so many cores in rows of ``across``; ``l3s`` are those of each L3 cache, which come first.
 
     A cache that does not fit the rest of a row begins the next, and what follows one of several rows does, too.
     """
     places: list[tuple[int, int]] = []
     frames: list[tuple[int, int, int, int]] = []
     row = column = 0
-    for count in l3s or (cores,):
+    for count in filter(None, (*l3s, cores - sum(l3s))):
         if column and column + count > across:
             row, column = row + 1, 0
         places += [(row + at // across, column + at % across) for at in range(count)]
@@ -31,7 +31,7 @@ def core_grid(cores: int, l3s: Sequence[int], across: int) -> CoreGrid:
         row, column = (row + deep, 0) if deep > 1 else (row, column + count)
         if column == across:
             row, column = row + 1, 0
-    return CoreGrid(tuple(places), tuple(frames) if l3s else (), max((at for at, _ in places), default=-1) + 1)
+    return CoreGrid(tuple(places), tuple(frames[: len(l3s)]), max((at for at, _ in places), default=-1) + 1)
 
 
 def aligned(across: int, l3s: Sequence[int]) -> int:

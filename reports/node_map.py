@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from numapredict.collect.domain import domains_of, l3_sizes
+from numapredict.collect.domain import cores_by_l3, l3_sizes
 from numapredict.collect.host.packages import Package
 from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
@@ -256,7 +256,7 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
     return tuple(
         NodeBox(
             node=node.os_index,
-            cells=tuple(CoreCell(core.pus[0]) for cores in domains_of(topology, node.index) for core in cores),
+            cells=tuple(CoreCell(core.pus[0]) for core in cores_by_l3(topology, node.index)),
             pus=index_list(pu for core in node.cores for pu in core.pus),
             memory_bytes=node.memory_bytes,
             packages=tuple(package.number for package in packages if node.os_index in package.nodes),

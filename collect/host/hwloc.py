@@ -23,6 +23,7 @@ _INSTRUCTION_CACHE = "2"  # hwloc.h, HWLOC_OBJ_CACHE_INSTRUCTION
 _DEFAULT_LINE_BYTES = 64  # where the firmware gives none: the cache line of every x86-64 and nearly every 64-bit Arm
 # Favoured cores of one kind have up to 15% more turbo (amd-pstate, Turbo Boost Max); dense ones 30% less.
 _SAME_CAPACITY, _SAME_FREQUENCY = 1.1, 1.25
+_MOST_KINDS = 64
 _MEMORY_TYPES = ("NUMANode", "MemCache")
 
 
@@ -73,7 +74,9 @@ class _CpuKind(msgspec.Struct, frozen=True):
             for value in (told.get("LinuxCapacity", ""), told.get("FrequencyMaxMHz", ""))
         ]
         is_big = told.get("CoreType") != "IntelAtom"
-        return cls(_mask(element, "cpuset"), _number(element, "forced_efficiency", default=0), is_big, *numbers)
+        return cls(
+            _mask(element, "cpuset"), _number(element, "forced_efficiency", default=0, most=1 << 31), is_big, *numbers
+        )
 
     def is_slower_than(self, other: "_CpuKind") -> bool:
         """Return whether it is of another kind than one that comes before it, not the same with a little less turbo."""
@@ -272,11 +275,14 @@ def _owners(found: _Found) -> dict[int, int]:
 def _kinds(root: Element) -> dict[int, int]:
     """Return the kind of each PU of a hybrid processor, 0 for the fastest; nothing where all are of one."""
     found = [_CpuKind.of(element) for element in root.findall("cpukind")]
+    if len(found) > _MOST_KINDS:
+        raise ValueError(f"more than {_MOST_KINDS} kinds of cores")
     found.sort(key=lambda one: (one.forced, one.is_big, one.capacity, one.frequency_MHz), reverse=True)
     kinds: dict[int, int] = {}
-    number = 0
-    for before, one in zip(found[:1] + found, found, strict=False):
-        number += one.is_slower_than(before)
+    number, fastest = 0, found[0] if found else None  # of its kind
+    for one in found:
+        if fastest is not None and one.is_slower_than(fastest):
+            number, fastest = number + 1, one
         kinds.update(dict.fromkeys(_bits(one.pus), number))
     return kinds if number else {}
 

@@ -26,7 +26,10 @@ def describe(topology: Topology) -> str:
             groups = (
                 index_list([pu for core in cores for pu in core.pus]) for cores in domains_of(topology, node.index)
             )
+            within = [core for cores in domains_of(topology, node.index) for core in cores]
+            without = index_list([pu for core in node.cores if core not in within for pu in core.pus])
             text = f"L3 caches of node {node.os_index}, by PUs: {'; '.join(groups)}"
+            text += f"; without one: {without}" if without else ""
             lines += textwrap.wrap(text, 100, subsequent_indent="    ")
     if topology.core_kinds > 1:
         cores = [core for node in topology.nodes for core in node.cores]

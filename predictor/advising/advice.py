@@ -27,7 +27,7 @@ from numapredict.predictor.advising.assignment import ProbeReading, assign, read
 from numapredict.predictor.advising.confirmation import Confirmation, confirm
 from numapredict.predictor.advising.disagreement import disagreements
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
-from numapredict.predictor.advising.explanation import ONE_NODE, Choice, Explanation, choices_of, close_to, explain
+from numapredict.predictor.advising.explanation import Choice, Explanation, choices_of, close_to, explain, of_one_node
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.own_threads import other_teams
 from numapredict.predictor.advising.region_run import RegionRun, region_runs
@@ -253,7 +253,7 @@ def _explanation(
         probes = {probe.mapping for probe in model.probes}
         readings = sorted(readings, key=lambda reading: reading.mapping not in probes)
     if len(machine.topology.nodes) == 1:
-        explanation = Explanation(pages="unknown", binds="unknown", findings=(ONE_NODE,))
+        explanation = Explanation(pages="unknown", binds="unknown", findings=(of_one_node(machine.topology),))
     else:
         tried = {made.measurement.mapping for made in found.made} | speedups.keys()
         explanation = explain(evidence_of(readings, default, reached, machine.controllers_GBps), default, tried)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
 
 log = logging.getLogger(__name__)
 
+_L3S = re.compile("-[0-9]+l3")
 _ONE_PROCESS = "cannot deal a mapping to the ranks of a job"
 
 SBATCH = ("#!/bin/sh", "#SBATCH --nodes=1", "#SBATCH --ntasks=1", "#SBATCH --exclusive")
@@ -46,7 +48,7 @@ def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) 
     if starts_tasks(command):
         raise UnsupportedMappingError(
             f"{TITLES[tool]} {_ONE_PROCESS}, and {command[0]} starts some: leave --emit out, or use --emit mpirun"
-            f" with {label}-1pernode (or -2persocket, -1perl3) and the program that each rank runs"
+            f" with {_L3S.sub('', label)}-1pernode (or -2persocket, -1perl3) and the program that each rank runs"
         )
     mapping = mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS")))
     placement = resolve(mapping, topology)
@@ -98,7 +100,9 @@ def _of_ranks(printed: Printed, label: str, command: tuple[str, ...], topology: 
     """Return the command that starts ranks, each in its share of a mapping."""
     placement, ranks = placement_of(topology, label)
     if ranks is None:
-        raise UsageError(f"say where the ranks go, as with --mapping {label}-1pernode: --emit mpirun starts ranks")
+        raise UsageError(
+            f"say where the ranks go, as with --mapping {_L3S.sub('', label)}-1pernode: --emit mpirun starts ranks"
+        )
     program = program_of(command)
     if starts_tasks(command):
         raise UsageError(f"--emit {printed} starts the ranks itself: give what each runs, without {command[0]}")

@@ -6,9 +6,11 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.domain import most_domains
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
+from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.evidence import Evidence
 from numapredict.predictor.advising.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
 from numapredict.predictor.learning.scores import SLOWER
@@ -67,10 +69,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...] = ()
 
 
-ONE_NODE = Finding(
-    "binds", "one node", "all memory is equally near: how many threads there are is all that can be chosen", {}
-)
-"""What is said of a computer with one NUMA node."""
+def of_one_node(topology: Topology) -> Finding:
+    """Return what is said of a computer with one NUMA node: what there is to choose."""
+    choices = ["how many threads there are"]
+    choices += ["whether several share a core"] if topology.threads_per_core > 1 else []
+    choices += ["over how many L3 caches they are spread"] if most_domains(topology) > 1 else []
+    words = " and ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+    return Finding("binds", "one node", f"all memory is equally near: {words} is all that can be chosen", {})
 
 
 def explain(evidence: Evidence | None, default: Mapping, tried: Collection[AnyMapping] = ()) -> Explanation:

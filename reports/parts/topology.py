@@ -5,7 +5,7 @@ from typing import assert_never
 
 import msgspec
 
-from numapredict.collect.domain import domains_of, l3_sizes
+from numapredict.collect.domain import cores_by_l3, l3_sizes
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import MachineDescription, load_description, machine_names
@@ -52,11 +52,13 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def groups(self) -> tuple[tuple[CoreData, ...], ...]:
-        """Return the cores of each L3 cache, or all together."""
-        ends = accumulate(self.l3s or (len(self.cores),))
-        return tuple(
-            self.cores[end - size : end] for size, end in zip(self.l3s or (len(self.cores),), ends, strict=True)
-        )
+        """Return the cores of each L3 cache."""
+        return tuple(self.cores[at:end] for at, end in pairwise(accumulate(self.l3s, initial=0)))
+
+    @property
+    def others(self) -> tuple[CoreData, ...]:
+        """Return the cores without an L3 cache, or all where one has all."""
+        return self.cores[sum(self.l3s) :]
 
     @property
     def threads(self) -> str:
@@ -135,8 +137,7 @@ def topology_data(
             caches=_caches(topology.caches, {core.index for core in node.cores}),
             cores=tuple(
                 CoreData(core.pus[0], next(iter(on), None), on[1:])
-                for cores in domains_of(topology, node.index)
-                for core in cores
+                for core in cores_by_l3(topology, node.index)
                 for on in [threads.get(core.pus[0], ())]
             ),
             pages=pages.get(node.index, ""),

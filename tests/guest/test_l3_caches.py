@@ -29,7 +29,7 @@ CACHES = {  # of each thread, in their order: its L3 cache, numbered over the no
         "4x1-contiguous-bind-4l3": [(0, 0), (1, 0), (2, 0), (3, 0)],
         "6x1-contiguous-bind-4l3": [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (3, 0)],
         "6x1-scatter-bind-4l3": [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1)],
-        "4x1-contiguous-bind-2l3-smt2": [(0, 0), (0, 0), (1, 0), (1, 0)],
+        "4x1-contiguous-bind-2l3-smt2": [(0, 0), (0, 0), (2, 0), (2, 0)],
     },
     TWO_NODES: {
         "4x2-contiguous-first-touch-4l3": [(0, 0), (1, 0), (2, 0), (3, 0)],

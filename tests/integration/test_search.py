@@ -21,6 +21,7 @@ from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from numapredict.native.library import codelets_program
+from numapredict.predictor.advising.explanation import of_one_node
 from numapredict.predictor.command_line.commands import commands
 from numapredict.predictor.command_line.main import main
 from tests.html_document import Document
@@ -286,6 +287,8 @@ def test_on_one_node_numbers_of_threads_compete(foreign: Path, monkeypatch: pyte
     assert {mapping.page_policy for mapping in ran} == {"bind"}
     (why,) = answer["explanation"]["findings"]
     assert why["text"] == "all memory is equally near: how many threads there are is all that can be chosen"
+    both = of_one_node(shape([8], pus=2, l3_cores=4)).text
+    assert "how many threads there are, whether several share a core and over how many L3 caches" in both
 
 
 QUOTAS = Path("/sys/fs/cgroup/cpu")

@@ -42,6 +42,15 @@ def test_compact_fills_the_threads_of_a_core_first() -> None:
     assert mapping_on(SMT, "close:8").label == "8x2-contiguous-first-touch"
 
 
+def test_spread_takes_all_caches_of_the_nodes() -> None:
+    one, two = shape([8], pus=2, l3_cores=2), shape([4, 4], l3_cores=2)
+    assert mapping_on(one, "spread:4").label == "4x1-contiguous-first-touch-4l3"
+    assert resolve(mapping_on(one, "spread:2"), one).pus == (0, 4)
+    assert mapping_on(one, "spread").label == "8x1-contiguous-first-touch"
+    assert mapping_on(two, "spread:4-interleave").label == "4x2-contiguous-interleave-4l3"
+    assert mapping_on(two, "close:4").label == "4x1-contiguous-first-touch"
+
+
 def test_without_a_number_the_programs_own_threads_count() -> None:
     assert mapping_on(FOUR, "spread", 8).label == "8x4-contiguous-first-touch"
     assert mapping_on(FOUR, "spread:2", 8).threads == 2

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from numapredict.collect.domain import domains_of, domains_used, most_domains
+from numapredict.collect.domain import cores_by_l3, domains_of, domains_used, l3_sizes, most_domains
 from numapredict.collect.topology import Cache, Topology, restrict
 from tests.shapes import shape
 
@@ -26,9 +26,11 @@ def test_a_cache_of_several_nodes_and_no_cache_split_none() -> None:
         assert (sizes(topology), sizes(topology, 1), most_domains(topology)) == ([2], [2], 1)
 
 
-def test_cores_without_a_cache_are_one_domain_of_their_own() -> None:
-    topology = msgspec.structs.replace(shape([4]), caches=(Cache(3, 1 << 20, 64, (0, 1)),))
-    assert sizes(topology) == [2, 2]
+def test_threads_are_not_spread_over_cores_without_a_cache() -> None:
+    topology = msgspec.structs.replace(shape([4]), caches=(Cache(3, 1 << 20, 64, (1, 2)),))
+    assert (sizes(topology), l3_sizes(topology, 0), most_domains(topology)) == ([2], (2,), 1)
+    assert [core.index for core in cores_by_l3(topology, 0)] == [1, 2, 0, 3]
+    assert l3_sizes(shape([4]), 0) == ()
 
 
 def test_a_control_group_leaves_the_caches_with_cores_in_it() -> None:

@@ -63,6 +63,8 @@ def test_threads_are_dealt_over_the_caches_of_their_node_as_over_nodes() -> None
     one = shape([8], l3_cores=2)
     assert pus_under("4x1-contiguous-bind", one) == [0, 1, 2, 3]
     assert pus_under("4x1-contiguous-bind-4l3", one) == [0, 2, 4, 6]
+    assert pus_under("2x1-contiguous-bind-2l3", one) == [0, 4]  # as far apart as they can be
+    assert pus_under("4x1-contiguous-bind-2l3", one) == [0, 1, 4, 5]
     assert pus_under("4x1-contiguous-bind-3l3", one) == [0, 1, 2, 4]
     assert pus_under("4x1-scatter-bind-3l3", one) == [0, 2, 4, 1]
     assert pus_under("7x1-scatter-bind-4l3", one) == [0, 2, 4, 6, 1, 3, 5]

@@ -28,6 +28,7 @@ SMALL = {
     "everything at once": shape([1, 2, 0, 2], memory=[0, 1, 1, 0]),
     "two L3 caches": shape([5], l3_cores=2),
     "uneven L3 caches": shape([3, 4], l3_cores=2),
+    "more L3 caches in a node": shape([1, 4], l3_cores=1),
     "L3 caches and 2 threads a core": shape([4], pus=2, l3_cores=2),
     "2 threads a core": shape([2, 2], pus=2),
     "some cores with 2 threads": restrict(shape([2, 3], memory=[1, 0], pus=2), {0, 1, 2, 3, 4, 5, 6, 7}, {10}),

@@ -26,6 +26,11 @@ def test_without_several_caches_rows_are_filled() -> None:
     assert core_grid(0, (), 4).rows == 0
 
 
+def test_cores_without_a_cache_come_last_and_have_no_frame() -> None:
+    grid = core_grid(6, (4,), 4)
+    assert (grid.frames, grid.places[4:], grid.rows) == (((0, 0, 1, 4),), ((1, 0), (1, 1)), 2)
+
+
 def test_rows_take_whole_caches() -> None:
     assert [aligned(across, [4]) for across in (4, 5, 11)] == [4, 8, 12]
     assert (aligned(5, [8]), aligned(11, []), aligned(6, [16])) == (8, 11, 6)

@@ -335,6 +335,7 @@ def test_the_fastest_kind_is_first_by_what_differs() -> None:
     assert kinds_in(info(LinuxCapacity=400), info(LinuxCapacity=1024), info(LinuxCapacity=800)) == [10, 21, 2]
     assert kinds_in(info(CoreType="IntelAtom", FrequencyMaxMHz=5000), info(CoreType="IntelCore")) == [10, 1]
     assert kinds_in(info(FrequencyMaxMHz=3300), info(FrequencyMaxMHz=5100)) == [10, 1]  # dense cores
+    assert kinds_in(info(LinuxCapacity=1024), info(LinuxCapacity=940), info(LinuxCapacity=860)) == [0, 10, 21]
 
 
 def test_a_little_more_turbo_and_what_nothing_says_are_no_kinds() -> None:
@@ -346,5 +347,8 @@ def test_a_little_more_turbo_and_what_nothing_says_are_no_kinds() -> None:
 
 
 def test_a_malformed_kind_is_refused() -> None:
+    with pytest.raises(InvalidTopologyError, match="more than 64 kinds of cores"):
+        many = b"<cpukind/>" * 65 + b"</topology>"
+        topology_from_xml((MACHINES / "alder-lake.xml").read_bytes().replace(b"</topology>", many), "bad")
     with pytest.raises(InvalidTopologyError, match="cpuset is 'x'"):
         topology_from_xml((MACHINES / "alder-lake.xml").read_bytes().replace(b'"0x05555000"', b'"x"'), "bad")

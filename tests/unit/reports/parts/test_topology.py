@@ -147,4 +147,5 @@ def test_the_cores_of_each_cache_are_together_in_a_frame() -> None:
     assert [[core.thread for core in cores] for cores in first.groups] == [[0, None], [1, None]]
     assert [[core.thread for core in cores] for cores in second.groups] == [[2, None], [3, None]]
     assert topology_data(shape([4, 4])).frames == ""
-    assert [len(cores) for cores in topology_data(shape([4])).nodes[0].groups] == [4]
+    (alone,) = topology_data(shape([4])).nodes
+    assert (alone.groups, len(alone.others), first.others) == ((), 4, ())
