@@ -26,7 +26,8 @@ def test_with_two_threads_a_core_the_second_run_has_one(topology: Topology) -> N
     assert str(prior.mappings[base]) == f"{pus}x1-contiguous-bind-smt2"
     following = next_run(prior.over(base), [base], [0.0])
     assert following is not None
-    assert str(prior.mappings[following.column]) == f"{topology.core_count}x1-contiguous-bind"
+    mapping = prior.mappings[following.column]
+    assert (mapping.threads, mapping.threads_per_core) == (topology.core_count, 1)
 
 
 def test_threads_over_caches_compete_where_nodes_have_several_and_nowhere_else() -> None:

@@ -11,8 +11,8 @@ from numapredict.collect.placement import _thread_slots, page_node_set
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of, read_gains, write_gains
 from numapredict.predictor.searching.known_gains import FEW_GROUPS, known_gains
-from numapredict.predictor.searching.prior import known_of, prior_of, shipped_file
-from tests.golden.known_gains.__main__ import APPLICATIONS, applications_file, made, with_programs
+from numapredict.predictor.searching.prior import known_of, prior_of, shipped_file, shipped_gains
+from tests.golden.known_gains.__main__ import APPLICATIONS, applications_file, l3s_file, made, with_programs
 from tests.shapes import shape
 
 
@@ -97,11 +97,11 @@ def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_p
 def test_the_gains_that_ship_are_those_of_the_shipped_datasets() -> None:
     shipped = read_gains(shipped_file())
     assert shipped_file().stat().st_size < 2e6
-    for machine_gains in shipped:
-        assert machine_gains == made(machine_gains.machine), "run python -m tests.golden.known_gains"
     from numapredict.predictor.learning.datasets import shipped_datasets
 
-    assert [each.machine for each in shipped] == list(shipped_datasets())
+    expected = [*map(made, shipped_datasets()), *read_gains(l3s_file())]
+    assert list(shipped) == expected, "run python -m tests.golden.known_gains"
+    assert [each.machine for each in shipped[-3:]] == ["rome-1x64", "rome-2x64", "rome-4x16"]
 
 
 def test_what_is_known_of_a_large_machine_is_ready_after_few_calls() -> None:
@@ -133,7 +133,7 @@ def test_programs_under_few_mappings_keep_what_they_gained_and_the_rest_is_carri
 
 def test_what_applications_gained_is_known_as_one_group_under_the_same_mappings() -> None:
     measured = {each.machine: each for each in read_gains(applications_file())}
-    for shipped in read_gains(shipped_file()):
+    for shipped in shipped_gains(shape([8, 8])):
         found, more = known_gains(shipped.gains, shipped.groups), measured[shipped.machine]
         rows = [row for row, group in enumerate(shipped.groups) if group == APPLICATIONS]
         assert found.weights[rows].sum() == pytest.approx(1 / len(set(shipped.groups)))
