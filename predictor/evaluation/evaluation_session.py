@@ -24,8 +24,7 @@ from numapredict.predictor.learning.datasets import open_datasets, shipped_datas
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.options import THESIS, TrainingOptions
-from numapredict.predictor.searching.gains_file import read_gains
-from numapredict.predictor.searching.prior import shipped_file, shipped_gains
+from numapredict.predictor.searching.prior import shipped_gains
 
 KEPT_S = 30 * 24 * 3600
 """How long the folds of another version of the code are kept."""
@@ -78,8 +77,9 @@ def sources_for(dataset: Dataset, without_machine: bool) -> Sources:
     like_ours = dataset.topology is not None or dataset.counterparts is not None
     if not like_ours:
         return Sources(without_machine=without_machine)
-    known = read_gains(shipped_file()) if dataset.topology is None else shipped_gains(dataset.topology)
-    return Sources(tuple(each for each in known if each.machine != dataset.machine), without_machine)
+    return Sources(
+        tuple(each for each in shipped_gains(dataset.topology) if each.machine != dataset.machine), without_machine
+    )
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:
