@@ -85,8 +85,11 @@ def figure_of(pattern: str | None, *, smaller: bool, seconds: float | None) -> F
             raise UsageError("--metric-smaller says which metric is better: give its pattern by --metric, too")
         return TIME if seconds is None else Figure(seconds=seconds)
     try:
+        pattern.encode()
         with warnings.catch_warnings(action="ignore"):
             groups = re.compile(pattern, FLAGS).groups
+    except UnicodeEncodeError:
+        raise UsageError(f"--metric {pattern!r} is not UTF-8, as output is read; match other bytes by '.'") from None
     except (re.error, RecursionError, OverflowError) as error:
         raise UsageError(f"--metric {pattern!r} is no regular expression: {error}") from None
     if not groups:

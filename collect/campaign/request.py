@@ -28,7 +28,7 @@ from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.placing.exit_code import exit_codes_in_words
-from numapredict.collect.program import Program, name_with_arguments
+from numapredict.collect.program import Program, name_with_arguments, program_of
 from numapredict.collect.space import canonical, subset
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import command_line, counted
@@ -230,5 +230,5 @@ def _own_programs(commands: tuple[str, ...]) -> tuple[Program, ...]:
             raise UsageError(f"--program {text!r}: {error}; quote it as for a shell") from None
         if not words:
             raise UsageError("--program is empty; give a command with its arguments")
-        programs.append(Program(name=name_with_arguments(words), command=words))
+        programs.append(program_of(words, name_with_arguments(words)))
     return tuple(programs)

@@ -202,7 +202,8 @@ class HardwareRun:
             return metric_of(figure.metric, ending)
         if figure.seconds is None:
             return (), ""
-        return rate_of(self.done if ending.at_window else completed_now(self.report), time_s, figure.seconds)
+        done = self.done if ending.at_window else completed_now(self.report)
+        return rate_of(done, time_s, figure.seconds, early=not ending.at_window)
 
     def _region_time_s(self, regions: Census, ending: Ending) -> float:
         return self.done.region_time_s if ending.at_window else regions.region_time_s

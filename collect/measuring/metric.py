@@ -1,6 +1,7 @@
 """The metric in a program's output: found in a process of its own, for a pattern may take forever on some texts."""
 
 import math
+import re
 import subprocess
 import sys
 from decimal import Decimal, InvalidOperation
@@ -52,11 +53,16 @@ def metric_of(pattern: str, ending: Ending) -> tuple[Readings, str]:
         return (), f"--metric '{shown}' takes over {MOST_S} s to find in its output; write a simpler pattern"
     text = done.stdout.decode(errors="replace")
     found = _readings(text)
-    return found, "" if found else f"the metric '{printable(text[:_SHOWN])}' is no positive finite number; match one"
+    if found:
+        return found, ""
+    what = "one without commas" if re.search(r"\d,\d", text) else "one"
+    return (), f"the metric '{printable(text[:_SHOWN])}' is no positive finite number; match {what}"
 
 
 def _readings(text: str) -> Readings:
     """Return the readings of a metric; none where the text is no positive finite number."""
+    if "_" in text:  # which Python allows between digits
+        return ()
     try:
         value, digits = float(text), Decimal(text.strip()).as_tuple().exponent
     except (ValueError, InvalidOperation):

@@ -40,15 +40,21 @@ def completed_now(report: Path) -> Completed:
     )
 
 
-def rate_of(done: Completed, time_s: float, window_s: float) -> tuple[Readings, str]:
+def rate_of(done: Completed, time_s: float, window_s: float, *, early: bool) -> tuple[Readings, str]:
     """Return the readings of regions a second and their step, or none and in words why there are none.
 
+    ``early``: the program ended before its window did.
     The last step may be nearly complete or just begun: two rates of so many steps can differ by one for nothing.
     """
     if done.processes >= MOST_PROCESSES:
         return (), (
             f"{MOST_PROCESSES} of its processes or more have parallel regions, and no more are counted; name a number "
             "that it prints by --metric"
+        )
+    if not done.steps and early:
+        return (), (
+            f"it ended after {time_s:.3g} s, before its window, and completed no parallel region: keep it in the "
+            "foreground (no daemon), or name a number that it prints by --metric"
         )
     if not done.steps:
         return (), (

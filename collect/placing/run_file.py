@@ -1,13 +1,13 @@
 """The files that a placed run leaves: refused before the program starts, or written whole after it."""
 
 import logging
-import os
 import tempfile
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.host.durable import replace_file
+from numapredict.collect.terminal.record_json import json_of
 from numapredict.native.errors import InvalidInputError, NumapredictError, UnwritableError
 
 JSON = "JSON file"
@@ -56,17 +56,3 @@ def write_json(record: msgspec.Struct, path: Path) -> None:
         put(path, JSON, json_of(record))
     except NumapredictError as error:
         log.info(str(error))
-
-
-def json_of(record: msgspec.Struct) -> bytes:
-    r"""Return the record of a run as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
-    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(record)))) + b"\n"
-
-
-def _spelt(value: object) -> object:
-    """Return a value of lists, dictionaries and the like with every text fit for UTF-8."""
-    if isinstance(value, str):
-        return os.fsencode(value).decode(errors="backslashreplace")
-    if isinstance(value, dict):
-        return {key: _spelt(inner) for key, inner in value.items()}
-    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value

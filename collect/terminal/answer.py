@@ -21,11 +21,9 @@ def print_answer(
 ) -> None:
     """Print a record as JSON, or what ``in_words`` makes of it; ``commands`` are those in it that are to be copied."""
     if as_json:
-        import msgspec
+        from numapredict.collect.terminal.record_json import json_of
 
-        from numapredict.collect.mapping import to_label
-
-        click.echo(msgspec.json.format(msgspec.json.encode(found, enc_hook=to_label)).decode())
+        click.echo(json_of(found), nl=False)
     else:
         print_words(in_words(found), commands)
 

@@ -1,8 +1,11 @@
 """``predict``: the question of the command line, as a function."""
 
+import math
+import numbers
 import os
 
-from numapredict.collect.figure import figure_of
+from numapredict.collect.figure import Figure, figure_of
+from numapredict.native.errors import UsageError
 from numapredict.predictor.advising.search_options import comparing, search_options
 from numapredict.predictor.advising.session import Question, ask
 from numapredict.predictor.api.answer import Answer
@@ -57,7 +60,24 @@ def predict(  # noqa: PLR0913 - by name, as options are
         model=None if model is None else os.fspath(model),
         budget_s=cpu_seconds,
         strict=strict,
-        search=comparing(search, figure_of(metric, smaller=metric_smaller, seconds=seconds)),
+        search=comparing(search, _figure(metric, metric_smaller, seconds)),
     )
     with called(progress=progress):
         return Answer(ask(question))
+
+
+def _figure(metric: object, smaller: object, seconds: object) -> Figure:
+    """Return the figure that arguments ask for; UsageError by an argument's name for one of another type."""
+    if metric is not None and not isinstance(metric, str):
+        raise UsageError(f"metric={metric!r} is no text: give a regular expression such as 'GB/s: ([0-9.]+)'")
+    if not isinstance(smaller, bool):
+        raise UsageError(f"metric_smaller={smaller!r} is neither True nor False: give one")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, numbers.Real)):
+        raise UsageError(f"seconds={seconds!r} is no number: give one, in which the program works")
+    # Of the types that answers are written with: NumPy has its own.
+    pattern = None if metric is None else str(metric)
+    try:
+        window_s = None if seconds is None else float(seconds)
+    except OverflowError:
+        window_s = math.inf
+    return figure_of(pattern, smaller=smaller, seconds=window_s)

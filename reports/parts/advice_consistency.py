@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from collections.abc import Mapping as ByName
 from datetime import datetime
 
+from numapredict.collect.figure import Figure, figure_of
 from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidInputError, NumapredictError
+from numapredict.native.errors import InvalidInputError, NumapredictError, UsageError
 from numapredict.predictor.advising.advice import Advice, FurtherRun
 from numapredict.predictor.advising.confirmation import Confirmation
 from numapredict.predictor.advising.search_run import SearchRun
@@ -31,6 +32,7 @@ def check_advice(found: Advice, topology: Topology | None) -> None:
 
 
 def _problems(found: Advice, topology: Topology | None) -> _Problems:
+    yield from _figure_problems(found.figure)
     yield from _run_problems(found)
     yield from label_problems(_labels(found), found.machine, topology)
     yield from _answer_problems(found)
@@ -42,6 +44,13 @@ def _problems(found: Advice, topology: Topology | None) -> _Problems:
     yield from region_problems(found.regions)
     yield from _command_problems(found)
     yield from _fact_problems(found)
+
+
+def _figure_problems(figure: Figure) -> _Problems:
+    try:
+        figure_of(figure.metric or None, smaller=figure.smaller, seconds=figure.seconds)
+    except UsageError as error:
+        yield "figure", f"{error}"
 
 
 def _labels(found: Advice) -> dict[str, AnyMapping]:

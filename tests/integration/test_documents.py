@@ -104,6 +104,7 @@ UNNAMED = {
     "predictor/advising/session.py": "names the options that exclude each other",
     "predictor/evaluation/fleet_session.py": "a fleet without datasets of ours: the line says what to collect",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
+    "predictor/api/asking.py": "the line says which argument is of another type",
     "predictor/api/quiet.py": "what the system says, to those who ask from Python",
     "predictor/api/running.py": "says what `run` said",
     "predictor/command_line/mistyped.py": "the line says what to type",

@@ -108,6 +108,7 @@ def refused(*words: object) -> str:
     ("words", "said"),
     [
         (("--metric", "("), "--metric '(' is no regular expression: "),
+        (("--metric", "\udcff?([0-9.]+)"), "--metric '\\udcff?([0-9.]+)' is not UTF-8, "),
         (("--metric", "x"), "--metric 'x' has no group: "),
         (("--metric", "never([0-9])"), "--metric 'never([0-9])' matches nothing in its output; "),
         (("--metric", "(pp)"), "the metric 'pp' is no positive finite number; "),

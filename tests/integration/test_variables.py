@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -43,6 +44,13 @@ def built(folder: Path, compiler: str, source: str, *options: str) -> Path:
     words = [compiler, "-g", "-O2", "-fopenmp", *options, "-o", str(program), str(SOURCES / source)]
     subprocess.run(words, check=True)
     return program
+
+
+def test_json_of_a_program_whose_name_is_not_utf8_is_json(tmp_path: Path) -> None:
+    program = built(tmp_path, GCC, "five_arrays.c").rename(tmp_path / os.fsdecode(b"caf\xe9"))
+    done = numapredict("variables", "--json", str(program))
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert json.loads(done.stdout)["command"] == [f"{tmp_path}/caf\\xe9"]
 
 
 def asked(program: Path) -> Variables:

@@ -87,6 +87,9 @@ def test_without_regions_or_with_too_many_processes_it_has_failed_and_says_what_
     found, _ = measured(serving, "silent")
     assert found.status == "crashed"
     assert found.message.startswith("it completed no parallel region in 1 s; name a number that it prints by --metric")
+    found, _ = measured(serving, "silent", 1)
+    assert found.message.startswith("it ended after 0.")
+    assert ", before its window, and completed no parallel region: keep it in the foreground" in found.message
     monkeypatch.setattr(window, "MOST_PROCESSES", 2)
     found, _ = measured(serving, "forking")
     assert found.message.startswith("2 of its processes or more have parallel regions, and no more are counted; ")

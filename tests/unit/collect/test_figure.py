@@ -45,6 +45,7 @@ def test_patterns_are_checked_before_anything_runs() -> None:
     for pattern, smaller, said in (
         ("a(b", False, "--metric 'a(b' is no regular expression: missing )"),
         ("(a)" + "(" * 30_000 + ")" * 30_000, False, "is no regular expression"),
+        ("\udcff?([0-9.]+)", False, "--metric '\\udcff?([0-9.]+)' is not UTF-8, "),
         ("ab", False, "--metric 'ab' has no group: put the number in one"),
         (None, True, "--metric-smaller says which metric is better: give its pattern"),
     ):

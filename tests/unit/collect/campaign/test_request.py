@@ -10,7 +10,7 @@ from numapredict.collect.campaign.codelets import codelets
 from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.native.errors import FailedRunsError, UsageError
+from numapredict.native.errors import FailedRunsError, UnrunnableProgramError, UsageError
 from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.native
@@ -24,6 +24,11 @@ def test_a_campaign_takes_all_codelets_unless_some_are_named() -> None:
     assert groups(CampaignRequest(machine="sandybridge-4x8")) == {codelet.name for codelet in codelets()}
     named = ("nested-stream", "task-recursion")
     assert groups(CampaignRequest(machine="sandybridge-4x8", codelets=named)) == set(named)
+
+
+def test_a_program_that_no_dataset_can_hold_is_refused() -> None:
+    with pytest.raises(UnrunnableProgramError, match=r"^argument '\\xff' is not UTF-8; "):
+        prepare(CampaignRequest(machine="sandybridge-4x8", commands=("ls \udcff",)), Path("nowhere"))
 
 
 @pytest.mark.parametrize("several", [CampaignRequest(jobs=2), CampaignRequest(scheduler="tcp://127.0.0.1:8786")])

@@ -32,11 +32,19 @@ def test_bytes_that_are_no_text_and_patterns_of_any_letters_do_no_harm() -> None
     assert found("\udcff(\\d+)", b"\xff1")[1].startswith("--metric '\\udcff(")
 
 
-@pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "1e999", "twelve", "", "1,5"])
+@pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "1e999", "twelve", "", "a,5", "1_000", "1e1_0"])
 def test_what_is_no_positive_finite_number_is_refused_in_one_line(text: str) -> None:
     readings, why = found("<(.*)>", f"<{text}>")
     assert readings == {}
     assert why == f"the metric '{text}' is no positive finite number; match one"
+
+
+@pytest.mark.parametrize("text", ["1,234", "12,345.6", "1,5"])
+def test_a_number_with_commas_is_refused_with_what_to_match(text: str) -> None:
+    assert found("<(.*)>", f"<{text}>") == (
+        {},
+        f"the metric '{text}' is no positive finite number; match one without commas",
+    )
 
 
 def test_no_match_is_told_with_how_much_was_searched(monkeypatch: pytest.MonkeyPatch) -> None:

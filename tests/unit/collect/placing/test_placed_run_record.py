@@ -6,7 +6,7 @@ from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.placed_run_record import MoveTally, PlacedRun, observed_placement
 from numapredict.collect.placing.placed_run_text import placement_in_words
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion
-from numapredict.collect.placing.run_file import json_of
+from numapredict.collect.terminal.record_json import json_of
 from tests.shapes import shape
 
 MAP = """numaplace-map 1 5

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from numapredict.collect.figure import Figure
@@ -46,6 +48,12 @@ def test_every_parameter_is_an_option(asked: list[Question]) -> None:
     assert full == Question(("./my app",), machine="m", model="n", budget_s=7, strict=True, search=thesis)
     assert searched.search == SearchOptions(runs=9, cut=False, fresh=True, expected_runs=7)
     assert (plain.search.runs, plain.search.cut, often.search.runs) == (RUNS, True, MOST_RUNS)
+
+
+def test_a_metric_and_a_window_of_other_libraries_are_plain_ones(asked: list[Question]) -> None:
+    predict("./app", metric=np.str_("rate (.)"), seconds=np.int64(3))
+    figure = asked[0].search.figure
+    assert msgspec.json.decode(msgspec.json.encode(figure), type=Figure) == Figure(metric="rate (.)", seconds=3)
 
 
 def test_nothing_is_printed_unless_it_is_asked_for(asked: list[Question], capfd: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +107,14 @@ def test_what_ends_a_call_says_so(
         ({"machine": "lpdquad", "fresh": True}, "--fresh discards runs of this computer"),
         ({"machine": "lpdquad", "metric": "([0-9])"}, "--metric is for runs of this computer"),
         ({"seconds": 0.5}, "--seconds is 0.5: name 1 to 86400"),
+        ({"metric": 3}, "metric=3 is no text: give a regular expression"),
+        ({"metric": b"(x)"}, "metric=b'(x)' is no text: "),
+        ({"metric": "(x)", "metric_smaller": "no"}, "metric_smaller='no' is neither True nor False: "),
+        ({"seconds": "3"}, "seconds='3' is no number: "),
+        ({"seconds": True}, "seconds=True is no number: "),
+        ({"seconds": 10**400}, "--seconds is inf: name 1 to 86400"),
+        ({"seconds": float("nan")}, "--seconds is nan: name 1 to 86400"),
+        ({"metric": "\udcff(x)"}, "--metric '\\udcff(x)' is not UTF-8, "),
         ({"metric": "([0-9]"}, "--metric '([0-9]' is no regular expression"),
     ],
 )
