@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.placed_pages import NOWHERE, PlacedRange, read_map, tally
+from numapredict.collect.placing.placed_pages import NOWHERE, PlacedRange, pages_once, read_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.native.errors import InvalidInputError
@@ -43,7 +43,7 @@ def look(files: PlacementFiles, placement: Placement) -> Look:
     found = read_map(Path(files.map)) if files.map else None
     if found is None:
         return Look()
-    tallies = tally(found.ranges, frozenset(placement.os_page_nodes))
+    tallies = tally(pages_once(found.ranges), frozenset(placement.os_page_nodes))
     pages = sum(tallied.pages for tallied in tallies)
     looks = sum(thread.right + thread.wrong for thread in found.threads)
     share = None

@@ -3,19 +3,22 @@
 The file's contract is native/placement/policy/verify.h; this is its only reader.
 """
 
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
+from msgspec.structs import replace
 
 from numapredict.native.errors import InvalidInputError
 
 FIRST_LINE = "numaplace-map 1"
 KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in", 6: "file"}
 NOWHERE = -1
-_HEADS = {"rank": 2, "forked": 1}  # what a process is, by so many numbers
+PAGE_BYTES = 4096  # native/placement/memory/range.h
+_HEADS = {"rank": 2, "forked": 1, "file": 2}  # what a process is, or its next range, by so many numbers
 
 
 class PlacedThread(msgspec.Struct, frozen=True):
@@ -83,7 +86,8 @@ class PlacedRange(msgspec.Struct, frozen=True):
     """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals.
 
     ``key`` identifies the range in a page-access profile: its kind, site, slot and order. Of a file's pages that are
-    elsewhere, so many ``others`` are other processes', too, and the kernel does not move them.
+    elsewhere, so many ``others`` are other processes', too, and the kernel does not move them. ``file``: its device and
+    inode, empty where the range is no mapping of a file.
     """
 
     process: int
@@ -94,6 +98,7 @@ class PlacedRange(msgspec.Struct, frozen=True):
     start: int
     runs: tuple[PageRun, ...]
     others: int = 0
+    file: tuple[int, ...] = ()
 
     @property
     def kind(self) -> int:
@@ -176,7 +181,8 @@ def parse_map(text: str) -> PlacementMap:
 
     def end_range() -> None:
         if head is not None:
-            ranges.append(PlacedRange(process, *head, tuple(runs), counts.pop("others", 0)))
+            file = heads["file"].pop(process, ())
+            ranges.append(PlacedRange(process, *head, tuple(runs), counts.pop("others", 0), file))
 
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -250,6 +256,31 @@ class RangeTally(msgspec.Struct, frozen=True):
     others: int = 0
 
 
+def pages_once(ranges: tuple[PlacedRange, ...]) -> tuple[PlacedRange, ...]:
+    """Return the ranges with each page of a file in the last one alone that has it in memory."""
+    seen: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+    return tuple(
+        replace(placed, runs=tuple(_unseen(placed, seen[placed.file]))) if placed.file else placed
+        for placed in reversed(ranges)
+    )[::-1]
+
+
+def _unseen(placed: PlacedRange, seen: list[tuple[int, int]]) -> Iterator[PageRun]:
+    """Yield the runs of a file's range whose pages are not in ``seen``, and add them there, as first page and end."""
+    before = placed.offset // PAGE_BYTES
+    for run in placed.runs:
+        if run.node == NOWHERE:
+            continue
+        at, end = before + run.first, before + run.first + run.count
+        low, high = bisect_left(seen, at, key=lambda part: part[1]), bisect_right(seen, end, key=lambda part: part[0])
+        near = seen[low:high]
+        seen[low:high] = [(min([at, *(part[0] for part in near)]), max([end, *(part[1] for part in near)]))]
+        for first, after in [*near, (end, end)]:
+            if first > at:
+                yield replace(run, first=at - before, count=first - at)
+            at = max(at, after)
+
+
 def tally(
     ranges: tuple[PlacedRange, ...],
     allowed: frozenset[int],
@@ -272,7 +303,7 @@ def tally(
             pages=sum(found.values()),
             right=sum(count for (right, _), count in found.items() if right),
             elsewhere={node: count for (right, node), count in sorted(found.items()) if not right},
-            others=others[name],
+            others=min(others[name], sum(count for (right, _), count in found.items() if not right)),
         )
         for name, found in names.items()
     ]

@@ -14,6 +14,7 @@ from numapredict.collect.placing.placed_pages import (
     PlacedThread,
     PlacementMap,
     RangeTally,
+    pages_once,
     tally,
 )
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion
@@ -193,6 +194,7 @@ def _threads(found: PlacementMap) -> ThreadTally:
 def _pages(
     ranges: tuple[PlacedRange, ...], allowed: frozenset[int], of_process: Mapping[int, frozenset[int]]
 ) -> PageTally:
+    ranges = pages_once(ranges)
     tallies = tally(ranges, allowed, of_process)
     runs = [run for placed in ranges for run in placed.runs if run.node != NOWHERE]
     nodes: Counter[int] = Counter()

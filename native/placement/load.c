@@ -116,7 +116,7 @@ static void look_after_threads(void) {
  * looked into. */
 static void look_after_files(const struct settings *s) {
     ranges_watch(range_added, range_removed);
-    mapped_files_wanted = !s->adapt;
+    mapped_files_wanted = !s->adapt && (file_pages_prepare() || pages_need_ranges());
 }
 
 static void look_after_late(void) {

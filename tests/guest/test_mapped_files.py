@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.placing.placed_pages import PlacedRange, parse_map, tally
+from numapredict.collect.placing.placed_pages import PlacedRange, pages_once, parse_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.native.library import placement_library
 from tests.guest.batch import Batch, Said
@@ -28,7 +28,8 @@ BIND = "2x1-contiguous-bind"
 SPREAD = [f"4x2-contiguous-{policy}" for policy in ("interleave", "dataset", "locality", "balance", "mix")]
 STAYS = "4x2-contiguous-first-touch"
 WRITING = ("write", "pwrite", "cut")
-MODES = ("", "populate", "private", "protect", "fork", "part", *WRITING)
+MAPPED = ("mapped", "again")
+MODES = ("", "populate", "private", "protect", "fork", "part", "twice", *MAPPED, *WRITING)
 MEMORY = "/dev/shm"  # noqa: S108 - the guest's
 FILE = 6  # native/placement/memory/range.h
 
@@ -61,10 +62,11 @@ class Runs:
     def cold(self) -> None:
         self.batch.line("echo 3 >/proc/sys/vm/drop_caches")
 
-    def warm(self) -> None:
-        """Have the file in memory on node 1 alone."""
+    def warm(self, *policy: str) -> None:
+        """Have the file in memory on node 1 alone, or where numactl's ``policy`` has it."""
         self.cold()
-        self.batch.line(f"numactl --cpunodebind=1 --membind=1 cat {self.data} >/dev/null")
+        words = " ".join(policy or ("--cpunodebind=1", "--membind=1"))
+        self.batch.line(f"numactl {words} cat {self.data} >/dev/null")
 
     def add(self, label: str, name: str, file: str = "", *before: str, preload: str = "") -> None:
         """Add a run; ``before`` are words before the command."""
@@ -113,6 +115,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     for label in (BIND, SPREAD[0]):
         made.cold()
         made.add(label, " cold")
+    for mode in MAPPED:
+        made.warm()
+        made.add(BIND, f"mapped before {mode}")
+        made.add(BIND, f"{mode} right")
+    made.warm("--interleave=0,1")
+    made.add(BIND, "mapped interleaved")
     made.warm()
     made.hold()
     made.add(BIND, " held")
@@ -169,6 +177,24 @@ def test_pages_on_the_wrong_node_are_moved(found: dict[tuple[str, str], Found]) 
     assert found[BIND, "populate"].nodes == [PAGES, 0]
     assert found[BIND, "private"].nodes == found[BIND, "protect"].nodes == [PAGES, 0]
     assert found[BIND, "part"].nodes == [HALF, 0]
+
+
+def test_a_mapped_file_is_looked_through_once_and_only_where_a_few_pages_are_wrong(
+    found: dict[tuple[str, str], Found],
+) -> None:
+    """By which pages of a mapping the program finds in its page table before it has read any."""
+    assert found[BIND, "mapped"].nodes == found[BIND, "mapped before again"].nodes == [PAGES, 0]
+    assert found[BIND, "mapped interleaved"].nodes == [PAGES, 0]
+    few, elsewhere = found[BIND, "mapped right"].nodes
+    assert (0 < few <= HALF, elsewhere) == (True, 0)
+    assert found[BIND, "again"].nodes == found[BIND, "again right"].nodes == [0, 0]
+    assert found[SPREAD[2], "again"].nodes == [0, 0]
+
+
+def test_verify_counts_a_file_that_is_mapped_twice_once(found: dict[tuple[str, str], Found]) -> None:
+    twice = found[BIND, "twice"]
+    assert len(twice.files) == 2
+    assert sum(one.pages for one in tally(pages_once(tuple(twice.files)), frozenset({0}))) == PAGES
 
 
 def test_first_touch_leaves_a_file_where_it_was_found(found: dict[tuple[str, str], Found]) -> None:

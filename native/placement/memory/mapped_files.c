@@ -64,7 +64,9 @@ void mapped_files_add(void *start, size_t bytes, int protection, int flags, cons
         const bool writes = protection & PROT_WRITE,
                    shared = type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
         bytes = bytes < rest ? (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : rest;
-        struct range range = {.offset = part->offset, .file = {.read_only = !writes, .shared = shared}};
+        struct range range = {
+            .offset = part->offset,
+            .file = {.read_only = !writes, .shared = shared, .device = about.st_dev, .inode = about.st_ino}};
         if (bytes >= RANGE_BYTES && is_looked_after(part->file, writes && shared) &&
             (range.module = path_of(part->file))) {
             range.file.cache_known = is_cache_known(part->file, &about);

@@ -16,9 +16,10 @@ enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_AREN
 /* Of a RANGE_FILE (mapped_files.h), whose module is the file, and whose offset is one in the file.
  */
 struct mapped_file {
-    bool read_only, shared;   /* the program may not write; what it writes is written to the file */
-    bool cache_known;         /* the kernel says which of its pages are in memory */
-    uint32_t turn;            /* file_turns.c: pages that go to one node before the next has its turn */
+    bool read_only, shared; /* the program may not write; what it writes is written to the file */
+    bool cache_known;       /* the kernel says which of its pages are in memory */
+    uint32_t turn;          /* file_turns.c: pages that go to one node before the next has its turn */
+    uint64_t device, inode;
     _Atomic uint32_t settled; /* file_pages.c: so many pages are done in this look */
     _Atomic uint32_t looks;   /* and so many looks are left, this one too */
 };

@@ -1,16 +1,23 @@
-/* file_pages.c: looks at files' pages part by part, and moves those that are elsewhere. */
+/* file_pages.c: looks at a few of a file's pages, then at all part by part, and moves those that are
+ * elsewhere. */
 #include "policy/file_pages.h"
 
 #include "policy/file_turns.h"
 #include "policy/pages.h"
+#include "policy/settled_files.h"
 #include "process/settings.h"
 #include "process/system.h"
 #include "protection/blocks.h"
 
-#define MOST_NS 2000000000u
-#define LATER_PART 10
-#define MOST_LOOKS 8 /* in the regions 1, 2, 4, 8 ... */
+#include <errno.h>
 
+#define MOST_NS 2000000000u
+#define LATER_PART 100
+#define MOST_LOOKS 8 /* in the regions 1, 2, 4, 8 ... */
+#define SAMPLES 64
+#define LEAST_SAMPLED (16 * SAMPLES) /* the kernel puts 16 pages in the page table at once */
+
+static bool several_nodes;
 static atomic_bool active;
 static atomic_flag looking = ATOMIC_FLAG_INIT; /* protects what is not atomic below */
 static atomic_bool unfinished;                 /* the last look ended because it took too long */
@@ -18,6 +25,8 @@ static _Atomic uint32_t waiting;               /* ranges with looks left */
 static _Atomic uint64_t regions;
 static uint64_t first_ns, spent_ns;
 static struct page_moves moves; /* a thread that maps a file may have a small stack */
+
+bool file_pages_prepare(void) { return several_nodes = system_has_several_nodes(); }
 
 void file_pages_activate(bool placed) { atomic_store(&active, placed); }
 
@@ -56,6 +65,39 @@ static int target_of(const struct range *range, size_t page, int node) {
     return settings_page_node(settings(), (uint16_t)node) ? -1 : file_turn(range, page);
 }
 
+/* In each of SAMPLES equal parts one page, at no fixed distance: every second page may be elsewhere. */
+static size_t sampled(const struct range *range, size_t n) {
+    const size_t apart = pages_of(range) / SAMPLES;
+    return n * apart + ((n + 1) * 0x9e3779b97f4a7c15u >> 40) % apart;
+}
+
+/* Whether a page is where it would be moved to. Whether a part is spread is not asked for one page's sake. */
+static bool is_right(const struct range *range, size_t page, int node) {
+    const bool in_turn = settings()->pages == PAGES_INTERLEAVE && pages_are_kernels(range);
+    return in_turn ? node == file_turn(range, page) : target_of(range, page, node) < 0;
+}
+
+/* Whether none of a few pages is elsewhere; `whole`: all of them are in memory. */
+static bool samples_are_right(const struct range *range, bool *whole) {
+    void *page[SAMPLES];
+    int status[SAMPLES];
+    for (size_t n = 0; n < SAMPLES; n++) {
+        const size_t at = sampled(range, n);
+        if (range->file.cache_known)
+            find(range, at, at + 1);
+        page[n] = (void *)(range->start + at * PAGE_BYTES);
+        status[n] = -ENOENT;
+    }
+    system_where(SAMPLES, page, status);
+    *whole = true;
+    for (size_t n = 0; n < SAMPLES; n++) {
+        *whole &= status[n] >= 0;
+        if (status[n] >= 0 && !is_right(range, sampled(range, n), status[n]))
+            return false;
+    }
+    return true;
+}
+
 /* Move pages that are elsewhere; return whether all were there. */
 static bool place(const struct range *range, size_t first, size_t end) {
     void *page[FILE_QUERY];
@@ -86,13 +128,30 @@ static bool comes_right(const struct range *range) {
     return range->file.cache_known && (s->nodes == 1 || s->pages == PAGES_INTERLEAVE);
 }
 
+/* Whether the samples tell: those that the program has touched, of a file of others, may be between them. */
+static bool samples_tell(const struct range *range) {
+    return pages_of(range) >= LEAST_SAMPLED && (range->file.cache_known || range->file.looks == MOST_LOOKS);
+}
+
 /* Go on with a look at a range, while that is cheap. After one that saw every page none is left. */
 static void look(struct range *range) {
     const size_t pages = pages_of(range), part = file_part(range);
     size_t at = range->file.settled;
-    bool whole = at == 0;
+    bool whole = at == 0, few;
     uint64_t now = system_now_ns();
     first_ns = first_ns ? first_ns : now;
+    if (settled_files_have(range)) {
+        at = pages;
+        whole = true;
+    } else if (whole && samples_tell(range) && is_cheap(now)) {
+        const uint64_t began = now;
+        if (samples_are_right(range, &few)) {
+            at = pages;
+            whole = few;
+        }
+        now = system_now_ns();
+        spent_ns += now - began;
+    }
     while (at < pages && is_cheap(now)) {
         const uint64_t began = now;
         const size_t end = smaller(at + part, pages);
@@ -106,8 +165,10 @@ static void look(struct range *range) {
         atomic_store(&unfinished, true);
     else
         range->file.looks = whole || comes_right(range) ? 0 : range->file.looks - 1;
-    if (range->file.looks == 0)
+    if (range->file.looks == 0) {
         atomic_fetch_sub(&waiting, 1);
+        settled_files_add(range);
+    }
 }
 
 void file_pages_added(struct range *range) {
@@ -116,6 +177,8 @@ void file_pages_added(struct range *range) {
     if (!range->fresh || !pages_place_files()) /* it is the rest of one, or goes by touches */
         return;
     file_turns_begin(range);
+    if (!several_nodes)
+        return;
     range->file.looks = MOST_LOOKS;
     atomic_fetch_add(&waiting, 1);
     if (!file_pages_active() || atomic_flag_test_and_set(&looking))

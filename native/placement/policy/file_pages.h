@@ -7,8 +7,10 @@
  * processes read the same pages. The kernel does not move a page that another process has in its page table,
  * too: that stays.
  *
- * Moving takes time, and the program may not read the whole file: it takes at most 2 s, and later a tenth of
- * the time since then.
+ * Looking and moving take time, and the program may not read the whole file. So where a few pages spread over
+ * the file are all right, the others are not looked at. It takes at most 2 s, and later a hundredth of the
+ * time since then. A part of a file that is done is not looked at again in another mapping (settled_files.h).
+ * On a computer with one memory node nothing is done.
  *
  * Under interleave they go to the nodes in turn (file_turns.h). First touch leaves them where they are. By
  * next touch they move with the threads, like other memory.
@@ -18,6 +20,8 @@
 
 #include "memory/ranges.h"
 
+/* Once, before all else; return whether there are nodes to move pages between. */
+bool file_pages_prepare(void);
 /* Whether this process is placed, from now on. Otherwise mappings are only noted. */
 void file_pages_activate(bool placed);
 bool file_pages_active(void);

@@ -237,6 +237,8 @@ static void write_range(const struct range *range, const char *module, int kind)
     say_process(&text);
     say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
         range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
+    if (kind == RANGE_FILE)
+        say(&text, "file %" PRIu64 " %" PRIu64 "\n", range->file.device, range->file.inode);
     ask(&text, range->start, pages, kind == SEGMENT ? NULL : range);
     close_text(&text);
 }

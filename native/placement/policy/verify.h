@@ -18,6 +18,7 @@
  *     team KEY THREADS INSTANCES APPLIED RIGHT WRONG
  *     moves KEY TIMES PAGES
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
+ *     file DEVICE INODE
  *     at FIRST COUNT NODE WANTED
  *     others PAGES
  *
@@ -59,6 +60,8 @@
  *
  * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
  *
+ * file: the range is a mapping of this file: one page of it may be in several ranges.
+ *
  * at: pages FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED
  * is the node that the library decided on last, -1 where the policy leaves it to the kernel.
  *
@@ -67,7 +70,7 @@
  *
  * A range is queried when it is freed, or at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
- * `team`, `rank`, `forked`, `moves`, `free`, `brief`, `pool` and `others`.
+ * `team`, `rank`, `forked`, `moves`, `free`, `brief`, `pool`, `others` and `file`.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H

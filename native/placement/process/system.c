@@ -190,6 +190,12 @@ bool system_write(int file, const void *data, size_t bytes) {
     return done == bytes;
 }
 
+bool system_has_several_nodes(void) {
+    char nodes[256]; /* such as 0-3,8 */
+    system_read_text("/sys/devices/system/node/has_memory", nodes, sizeof nodes);
+    return strpbrk(nodes, "-,") != NULL;
+}
+
 uintptr_t system_break(void) { return (uintptr_t)syscall(SYS_brk, 0); }
 
 int system_protect(uintptr_t start, size_t bytes, int prot) {

@@ -91,6 +91,8 @@ bool system_is_bound(uint16_t cpu);
 int system_only_pu(int thread);
 /* Return the node that the calling thread runs on; -1 where the kernel does not say. Async-signal-safe. */
 int system_node(void);
+/* Whether the computer is known to have memory on more than one node. */
+bool system_has_several_nodes(void);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);

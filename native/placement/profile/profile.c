@@ -110,14 +110,8 @@ static void on_release(void) {
     lock_give(&lock, mask);
 }
 
-static bool has_several_nodes(void) {
-    char nodes[256]; /* such as 0-3,8 */
-    system_read_text("/sys/devices/system/node/has_memory", nodes, sizeof nodes);
-    return strpbrk(nodes, "-,") != NULL;
-}
-
 void profile_prepare(void) {
-    several_nodes = has_several_nodes();
+    several_nodes = system_has_several_nodes();
     call_stacks_prepare();
     protection_prepare(FOR_PROFILE, on_touch);
     protection_prepare(FOR_WRITES, on_touch);

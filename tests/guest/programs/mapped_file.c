@@ -6,8 +6,9 @@
  * `pwrite` writes into the file while it is mapped to be read; `protect` makes a private mapping writable
  * after the first round; `fork` reads it in a child, too; `part` unmaps the middle; `cut` has the file cut to
  * half, and touches what is gone; `log` appends to READY, a third word, where its pages are when
- * they have just been mapped, and takes a second longer; `hold` makes the file READY once it has read all,
- * and stays until it is killed. */
+ * they have just been mapped, and takes a second longer; `mapped` tells only where those are that are in its
+ * page table then, and `again` the same of a second mapping; `twice` maps and reads it once more at the end;
+ * `hold` makes the file READY once it has read all, and stays until it is killed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -66,6 +67,14 @@ int main(int count, char **word) {
                              type | (IS("populate") || IS("log") ? MAP_POPULATE : 0), file, 0);
     if (at == MAP_FAILED)
         return 2;
+    if (IS("again")) {
+        munmap(at, bytes);
+        at = mmap(NULL, bytes, PROT_READ, type, file, 0);
+    }
+    if (IS("mapped") || IS("again")) {
+        tell_nodes(stdout, at, bytes);
+        return 0;
+    }
     if (IS("log")) {
         FILE *log = fopen(word[3], "a");
         tell_nodes(log, at, bytes);
@@ -124,6 +133,8 @@ int main(int count, char **word) {
             if (pread(file, byte, 1, (off_t)i) != 1 || byte[0] != at[i])
                 return 3;
     }
+    if (IS("twice"))
+        printf("sum %ld\n", sum(mmap(NULL, bytes, PROT_READ, type, file, 0), bytes));
     tell_nodes(stdout, at, bytes);
     return 0;
 }

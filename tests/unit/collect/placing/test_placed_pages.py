@@ -7,6 +7,7 @@ from numapredict.collect.placing.placed_pages import (
     PlacedPool,
     PlacedThread,
     RegionMoves,
+    pages_once,
     parse_map,
     read_map,
     tally,
@@ -73,6 +74,41 @@ def test_the_ranges_of_one_name_are_counted_together() -> None:
     assert next((t.pages, t.right) for t in tally(parse_map(again).ranges, frozenset({0}))) == (8, 0)
 
 
+FILE = """numaplace-map 1 77
+range 6 00000000000000ab 0 0 8 7f00 0 /home/a/data
+file 65024 3
+at 0 8 1 0
+others 8
+range 6 00000000000000ac 0 0 8 7f00 4000 /home/a/data
+file 65024 3
+at 0 2 -1 0
+at 2 6 0 0
+range 6 00000000000000ab 0 1 8 7f00 0 /home/a/data
+file 65024 3
+at 0 1 0 0
+at 1 4 -1 0
+at 5 2 1 0
+at 7 1 -1 0
+others 2
+range 6 00000000000000ab 0 2 8 7f00 0 /home/a/data
+file 65024 4
+at 0 8 1 1
+range 1 00000000000000ab 0 0 8 7f00 0 /home/a/app
+at 0 8 0 0
+"""
+
+
+def test_a_page_of_a_file_counts_where_it_was_last_seen_in_memory_alone() -> None:
+    first, part, again, other, heap = pages_once(parse_map(FILE).ranges)
+    assert first.runs == (PageRun(1, 4, 1, 0),)
+    assert part.runs == (PageRun(3, 5, 0, 0),)  # pages 6 to 11 of the file, of which 6 is in the one behind
+    assert again.runs == (PageRun(0, 1, 0, 0), PageRun(5, 2, 1, 0))
+    assert (other.file, other.runs) == ((65024, 4), (PageRun(0, 8, 1, 1),))
+    assert (heap.file, heap.runs) == ((), (PageRun(0, 8, 0, 0),))
+    counted = {one.name: (one.pages, one.right, one.others) for one in tally((first, part, again), frozenset({0}))}
+    assert counted == {"file data": (7, 1, 6), "file data+0x4000": (5, 5, 0)}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -84,6 +120,7 @@ def test_the_ranges_of_one_name_are_counted_together() -> None:
         "numaplace-map 1 1\nrange 1 ab 0 0\n",
         "numaplace-map 1 1\nrange 1 ab 0 0 1 1 xyz /app\n",
         "numaplace-map 1 x\n",
+        "numaplace-map 1 1\nrange 6 ab 0 0 1 1 0 /data\nfile 65024\n",
         "numaplace-map 1 1\nunseen shared\n",
         "numaplace-map 1 1\nunseen shared many\n",
         "numaplace-map 1 1\n\n",
