@@ -171,3 +171,15 @@ def test_the_run_says_which_threads_were_bound(pool: list[str], tmp_path: Path) 
     assert "of 2 pool threads " in done.stderr
     (found,) = json.loads((tmp_path / "run.json").read_text())["placement"]["pools"]
     assert (found["main_works"], found["threads"], found["worked"]) == (False, 3, 2)
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the program that asks the kernel for what a process with threads may ask."""
+    return str(built("pool_calls.c", tmp_path_factory.mktemp("calls"), GCC))
+
+
+def test_a_program_with_threads_may_set_its_user(calls: str, tmp_path: Path) -> None:
+    """The C library has each thread of the process do it, and waits for it."""
+    done = run([calls, "ids"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "0 0\n")
