@@ -183,3 +183,16 @@ def test_a_program_with_threads_may_set_its_user(calls: str, tmp_path: Path) -> 
     """The C library has each thread of the process do it, and waits for it."""
     done = run([calls, "ids"], tmp_path)
     assert (done.returncode, done.stdout) == (0, "0 0\n")
+
+
+def test_threads_that_end_by_the_kernel_alone_are_looked_after_no_more(calls: str, tmp_path: Path) -> None:
+    """Their memory is used again by the next: six ended so, and six by the C library."""
+    done = run([calls, "exits"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ended\n")
+    assert pool_of(tmp_path).threads == 12
+
+
+def test_threads_keep_the_masks_that_they_set_without_the_c_library(calls: str, tmp_path: Path) -> None:
+    """By a system call's number, by libnuma, and by a call that the preload library does not see."""
+    done = run([calls, "own", str(OTHER), str(FIRST)], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "000\n")

@@ -32,7 +32,7 @@
 #define LOST_LOOKS 16           /* a PU that another process has is asked for again after so many */
 
 THREAD_LOCAL bool pool_moves_this_thread;
-static THREAD_LOCAL struct pool_member own;
+static THREAD_LOCAL struct pool_member *own; /* NULL: not looked after */
 
 static struct lock lock; /* of the members and what is not atomic below */
 static bool prepared;
@@ -49,8 +49,8 @@ static atomic_bool runs, stops, given_up, sleeps_long;
 static _Atomic uint32_t bell;
 
 static void enter_main(void) {
-    pool_member_enter(&own, true, false);
-    pool_moves_this_thread = true;
+    own = pool_member_enter(true, false);
+    pool_moves_this_thread = own != NULL;
 }
 
 void pool_prepare(void) {
@@ -99,6 +99,14 @@ static uint32_t programs_slot(const struct pool_member *member) {
     return NO_SLOT;
 }
 
+/* Whether its mask is the one that this library has set last. */
+static bool is_as_left(const struct pool_member *member) {
+    const struct settings *s = settings();
+    const uint32_t slot = pool_slot(member);
+    return system_is_bound_to(member->number, slot == NO_SLOT ? s->cpu : &s->cpu[slot],
+                              slot == NO_SLOT ? s->slots : 1);
+}
+
 static struct pool_thread described(const struct pool_member *member, uint64_t now) {
     struct pool_thread thread = {.load = member->load,
                                  .works = member->works,
@@ -110,6 +118,10 @@ static struct pool_thread described(const struct pool_member *member, uint64_t n
     if (!thread.fixed && affinity_is_programs_of(member->thread, member->number)) {
         thread.fixed = true;
         thread.now = thread.works ? programs_slot(member) : NO_SLOT;
+    } else if (!thread.fixed && !is_as_left(member)) {
+        thread.fixed = true;
+        const uint32_t set = programs_slot(member);
+        thread.now = set == NO_SLOT ? thread.now : set;
     }
     return thread;
 }
@@ -123,14 +135,14 @@ static bool move(struct pool_member *member, uint32_t from, uint32_t to) {
     if (member->is_main)
         atomic_store(&main_had_no_slot, false);
     if (to != NO_SLOT) {
-        atomic_store_explicit(&member->slot->mine, to, memory_order_relaxed);
-        atomic_store_explicit(&member->slot->bound, to, memory_order_relaxed);
+        atomic_store_explicit(&member->slot.mine, to, memory_order_relaxed);
+        atomic_store_explicit(&member->slot.bound, to, memory_order_relaxed);
     }
     const bool moved = affinity_bind_other(member->thread, member->number, to);
     if (to != NO_SLOT && !moved)
         own_pus_change(to, NO_SLOT);
     if (to == NO_SLOT || !moved)
-        atomic_store_explicit(&member->slot->bound, NO_SLOT, memory_order_relaxed);
+        atomic_store_explicit(&member->slot.bound, NO_SLOT, memory_order_relaxed);
     if (from != NO_SLOT)
         member->last = from;
     return moved;
@@ -147,7 +159,7 @@ static bool look(bool *any_works) {
         memset(lost, 0, sizeof lost);
         looks_until_asked = LOST_LOOKS;
     }
-    pool_members_measure();
+    others -= pool_members_measure();
     for (struct pool_member *member = pool_first; member && count < MOST_POOL; member = member->next) {
         *any_works |= member->works;
         members[count] = member;
@@ -277,19 +289,21 @@ void pool_thread_begins(bool of_the_pool) {
     if (!prepared)
         return;
     const uint64_t mask = pool_hold();
-    pool_member_enter(&own, false, !of_the_pool);
-    pool_moves_this_thread = of_the_pool;
+    own = pool_member_enter(false, !of_the_pool);
+    pool_moves_this_thread = own && of_the_pool;
+    others -= !own && of_the_pool;
     pool_let(mask);
 }
 
 void pool_thread_ends(void) {
-    if (!prepared || !own.at)
+    if (!prepared || !own)
         return;
     const uint64_t mask = pool_hold();
-    others -= !own.is_main && !own.fixed;
-    pool_member_leave(&own);
+    others -= !own->is_main && !own->fixed;
+    over |= own->is_main;
+    pool_member_leave(own);
+    own = NULL;
     pool_moves_this_thread = false;
-    over |= own.is_main;
     const bool is_over = over;
     pool_let(mask);
     if (is_over && atomic_load(&runs))
@@ -298,15 +312,15 @@ void pool_thread_ends(void) {
 
 void pool_leave_to_regions_now(void) {
     const uint64_t mask = pool_hold();
-    others -= !own.is_main && !own.fixed;
-    own.fixed = true;
+    others -= !own->is_main && !own->fixed;
+    own->fixed = true;
     pool_moves_this_thread = false;
     pool_let(mask);
 }
 
 bool pool_tell(struct verified_pool *found, void (*visit)(uint32_t slot, bool right)) {
     const uint64_t mask = pool_hold();
-    const bool any = pool_members_tell(found, &own, visit);
+    const bool any = pool_members_tell(found, own, visit);
     over = true;
     pool_let(mask);
     return any;

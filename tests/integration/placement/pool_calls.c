@@ -1,7 +1,7 @@
 /* pool_calls.c: what a program with threads of its own asks of the kernel; each is to go as if it were alone
  * with them. Prints what came of it.
  *
- * usage: pool_calls ids | exits | alone | limit | own PU */
+ * usage: pool_calls ids | exits | alone | limit | own PU OTHER */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ enum { TURNS = 6, MOST = 20, NOBODY = 54321, WAYS = 3 };
 
 typedef long (*caller)(long, ...);
 
-static unsigned long pu;
+static unsigned long pu, other;
 
 static void *rest(void *unused) {
     usleep(300000);
@@ -96,14 +96,17 @@ static int limit(void) {
     return 0;
 }
 
-/* By syscall, by libnuma, and by a call that no library can stand before. Counts how often the mask became
- * another while the thread worked. */
+/* By syscall, by libnuma, and by a call that no library can stand before: to another PU than the present one,
+ * which nobody could tell from the library's choice. Counts how often the mask became another while the
+ * thread worked. */
 static void *bind_itself(void *way) {
     const caller hidden = (caller)dlsym(dlopen("libc.so.6", RTLD_NOW), "syscall");
-    unsigned long mask[16] = {0}, now[16];
+    unsigned long mask[16] = {0}, now[16] = {0};
     struct timespec used;
     long changes = 0;
-    mask[pu / 64] = 1ul << pu % 64;
+    hidden(SYS_sched_getaffinity, 0, sizeof now, now);
+    const unsigned long on = (long)way == 2 && now[pu / 64] == 1ul << pu % 64 ? other : pu;
+    mask[on / 64] = 1ul << on % 64;
     if ((long)way == 0)
         syscall(SYS_sched_setaffinity, 0, sizeof mask, mask);
     else if ((long)way == 1)
@@ -135,6 +138,7 @@ static int own(void) {
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     pu = count > 2 ? strtoul(words[2], NULL, 10) : 0;
+    other = count > 3 ? strtoul(words[3], NULL, 10) : 0;
     return !strcmp(what, "ids")     ? ids()
            : !strcmp(what, "exits") ? exits()
            : !strcmp(what, "alone") ? alone()
