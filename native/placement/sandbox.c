@@ -61,6 +61,8 @@ long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long
         before_prctl(a, b, c);
     else if (number == SYS_sched_setaffinity && pool_moves_this_thread)
         return sched_setaffinity((pid_t)a, (size_t)b, (const cpu_set_t *)c); /* affinity.c */
+    else if (number == SYS_unshare || number == SYS_setns)
+        pool_rest(); /* threads.c */
     else if (number == SYS_ioctl)
         return ioctl((int)a, (unsigned long)b, c); /* delays.c */
     return next(number, a, b, c, d, e, f);

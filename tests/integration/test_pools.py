@@ -196,3 +196,18 @@ def test_threads_keep_the_masks_that_they_set_without_the_c_library(calls: str, 
     """By a system call's number, by libnuma, and by a call that the preload library does not see."""
     done = run([calls, "own", str(OTHER), str(FIRST)], tmp_path)
     assert (done.returncode, done.stdout) == (0, "000\n")
+
+
+def test_once_its_threads_have_ended_a_program_is_alone(calls: str, tmp_path: Path) -> None:
+    """The kernel gives it what it refuses a process with threads, and it forks as one without."""
+    for _ in range(10):
+        done = run([calls, "alone"], tmp_path)
+        assert (done.returncode, done.stdout) == (0, "0 1\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the limit is per user, and another user is needed")
+def test_a_program_may_have_all_threads_that_its_limit_allows(calls: str, tmp_path: Path) -> None:
+    alone = subprocess.run([calls, "limit"], check=True, capture_output=True, text=True, timeout=600)
+    done = run([calls, "limit"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    assert "5 threads" in alone.stdout

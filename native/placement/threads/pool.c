@@ -28,8 +28,10 @@
 #define COST_SHARE 2000u        /* a look costs a part of the time between looks: 1 of so many */
 #define LINGERS_NS (1000u * MS) /* for which an idle thread keeps its PU, where no other needs it */
 #define FRESH_NS (150u * MS)    /* on a busy computer a thread may wait so long for a processor */
-#define LAST_LOOKS 5            /* after the last thread of the pool has ended */
-#define LOST_LOOKS 16           /* a PU that another process has is asked for again after so many */
+#define LAST_LOOKS 2            /* after the last thread of the pool has ended */
+#define NAP_NS 20000            /* while the one that looks ends */
+#define HAS_ENDED (-1)
+#define LOST_LOOKS 16 /* a PU that another process has is asked for again after so many */
 
 THREAD_LOCAL bool pool_moves_this_thread;
 static THREAD_LOCAL struct pool_member *own; /* NULL: not looked after */
@@ -45,7 +47,10 @@ static uint32_t looks_until_asked;
 static pthread_t looker;
 static bool was_started; /* and is to be joined; for who has `starting` */
 static atomic_flag starting = ATOMIC_FLAG_INIT;
-static atomic_bool runs, stops, given_up, sleeps_long;
+static _Atomic uint32_t state; /* of the one that looks */
+enum { NONE, STARTS, RUNS };
+static _Atomic int looker_number = HAS_ENDED; /* 0 before it is known */
+static atomic_bool stops, given_up, sleeps_long;
 static _Atomic uint32_t bell;
 
 static void enter_main(void) {
@@ -65,7 +70,8 @@ void pool_after_fork(void) {
         return;
     lock = (struct lock){0};
     atomic_flag_clear(&starting);
-    atomic_store(&runs, false);
+    atomic_store(&state, NONE);
+    atomic_store(&looker_number, HAS_ENDED);
     atomic_store(&stops, false);
     was_started = over = false;
     others = 0;
@@ -160,7 +166,9 @@ static bool look(bool *any_works) {
         looks_until_asked = LOST_LOOKS;
     }
     others -= pool_members_measure();
-    for (struct pool_member *member = pool_first; member && count < MOST_POOL; member = member->next) {
+    for (struct pool_member *member = pool_first; member; member = member->next) {
+        if (count + !member->is_main == MOST_POOL) /* the main thread is the last, and always there */
+            continue;
         *any_works |= member->works;
         members[count] = member;
         threads[count++] = described(member, now);
@@ -184,6 +192,11 @@ static void ring(void) {
     errno = before;
 }
 
+static void wake_early(void) {
+    if (atomic_load_explicit(&sleeps_long, memory_order_relaxed) && atomic_exchange(&sleeps_long, false))
+        ring();
+}
+
 /* Return whether it was rung for. */
 static bool wait_for(uint64_t ns) {
     const struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -202,76 +215,125 @@ static uint64_t next_period(uint64_t period, bool moved, bool any_works, uint64_
     return period > least ? period : least;
 }
 
+/* A thread that begins meanwhile either finds that none looks, or is counted here in time. */
+static bool ends(uint32_t empty_looks) {
+    uint32_t as_it_was = RUNS, none = NONE;
+    if (empty_looks < LAST_LOOKS)
+        return false;
+    atomic_compare_exchange_strong(&state, &as_it_was, NONE);
+    return over || !others || !atomic_compare_exchange_strong(&state, &none, RUNS);
+}
+
 static void *looks(void *unused) {
     (void)unused;
     uint64_t period = FIRST_LOOK_NS;
     uint32_t empty_looks = 0;
+    atomic_store(&looker_number, gettid());
     system_bind(settings()->cpu, settings()->slots);
-    while (!atomic_load(&stops) && empty_looks < LAST_LOOKS) {
-        if (wait_for(period)) /* a thread has begun */
+    while (!atomic_load(&stops) && !ends(empty_looks)) {
+        if (wait_for(period)) /* a thread has begun, or the last has ended */
             period = FIRST_LOOK_NS;
         const uint64_t before_ns = system_thread_ns();
         bool moved = false, any_works = false;
         const uint64_t mask = pool_hold();
-        empty_looks = others ? 0 : empty_looks + 1;
-        if (over)
-            empty_looks = LAST_LOOKS;
-        else if (others)
+        empty_looks = over ? LAST_LOOKS : others ? 0 : empty_looks + 1;
+        if (!empty_looks)
             moved = look(&any_works);
-        if (empty_looks == LAST_LOOKS)
-            atomic_store(&runs, false);
         pool_let(mask);
-        period = next_period(period, moved, any_works, system_thread_ns() - before_ns);
+        period = empty_looks ? FIRST_LOOK_NS
+                             : next_period(period, moved, any_works, system_thread_ns() - before_ns);
     }
     return NULL;
+}
+
+/* The kernel counts a thread for a moment after it can be joined. Where none can run it is not waited for
+ * longer than a second. */
+static void await_end(void) {
+    const struct timespec nap = {0, NAP_NS};
+    const uint64_t until = system_now_ns() + 1000u * MS;
+    for (int number; (number = atomic_load(&looker_number)) != HAS_ENDED;)
+        if ((number && system_has_ended(number)) || system_now_ns() > until)
+            atomic_store(&looker_number, HAS_ENDED);
+        else
+            syscall(SYS_nanosleep, &nap, NULL);
+}
+
+static int cancelled_no_more(void) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+/* Without `join` nothing is freed: at a fork an allocator may hold its locks. */
+static void stop(bool join) {
+    const int before = errno, cancelled = cancelled_no_more();
+    if (prepared && !atomic_flag_test_and_set(&starting)) {
+        if (was_started) {
+            atomic_store(&stops, true);
+            ring();
+            if (join)
+                pthread_join(looker, NULL);
+            was_started = !join;
+            await_end();
+            atomic_store(&state, NONE);
+        }
+        atomic_flag_clear(&starting);
+        if (others) /* one that began meanwhile */
+            pool_looks();
+    }
+    pthread_setcancelstate(cancelled, NULL);
+    errno = before;
+}
+
+static void start(void) {
+    uint32_t none = NONE;
+    if (!atomic_compare_exchange_strong(&state, &none, STARTS))
+        return;
+    if (was_started)
+        pthread_join(looker, NULL);
+    const uint64_t mask = pool_hold();
+    pool_members_begin();
+    pool_let(mask);
+    atomic_store(&stops, false);
+    atomic_store(&looker_number, 0);
+    atomic_store(&state, RUNS);
+    was_started = side_thread_start(&looker, looks);
+    if (!was_started)
+        atomic_store(&state, NONE);
 }
 
 void pool_looks(void) {
     if (!prepared || over || atomic_load_explicit(&given_up, memory_order_relaxed))
         return;
-    if (atomic_load(&runs)) {
-        if (atomic_load_explicit(&sleeps_long, memory_order_relaxed) && atomic_exchange(&sleeps_long, false))
-            ring();
+    if (atomic_load(&state) == RUNS) {
+        wake_early();
         return;
     }
-    if (atomic_flag_test_and_set(&starting))
-        return;
-    if (!atomic_load(&runs)) {
-        if (was_started)
-            pthread_join(looker, NULL);
-        const uint64_t mask = pool_hold();
-        pool_members_begin();
-        pool_let(mask);
-        atomic_store(&stops, false);
-        atomic_store(&runs, true);
-        was_started = side_thread_start(&looker, looks);
-        if (!was_started)
-            atomic_store(&runs, false);
+    const int cancelled = cancelled_no_more();
+    if (!atomic_flag_test_and_set(&starting)) {
+        start();
+        atomic_flag_clear(&starting);
+        if (atomic_load(&given_up)) /* meanwhile */
+            stop(true);
     }
-    atomic_flag_clear(&starting);
-}
-
-static void stop(void) {
-    if (!prepared || atomic_flag_test_and_set(&starting))
-        return;
-    if (was_started) {
-        atomic_store(&stops, true);
-        ring();
-        pthread_join(looker, NULL);
-        was_started = false;
-        atomic_store(&runs, false);
-    }
-    atomic_flag_clear(&starting);
+    pthread_setcancelstate(cancelled, NULL);
 }
 
 void pool_rest(void) {
     if (others == 0)
-        stop();
+        stop(false);
 }
 
 void pool_give_up(void) {
     atomic_store(&given_up, true);
-    stop();
+    stop(true);
+}
+
+bool pool_makes_room(void) {
+    if (!prepared || atomic_load(&state) == NONE)
+        return false;
+    pool_give_up();
+    return true;
 }
 
 /* ---- threads ---- */
@@ -306,8 +368,10 @@ void pool_thread_ends(void) {
     pool_moves_this_thread = false;
     const bool is_over = over;
     pool_let(mask);
-    if (is_over && atomic_load(&runs))
+    if (is_over && atomic_load(&state) == RUNS)
         ring();
+    else if (!others)
+        wake_early();
 }
 
 void pool_leave_to_regions_now(void) {
