@@ -44,8 +44,10 @@
 static bool left_at_load; /* to be unplaced */
 
 static void before_fork(void) {
-    if (!withdrawn() && !left_at_load)
-        slots_before_child();
+    if (withdrawn() || left_at_load)
+        return;
+    pool_rest();
+    slots_before_child();
 }
 
 static void in_child(void) {

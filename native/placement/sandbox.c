@@ -1,5 +1,5 @@
 /* sandbox.c: the calls by which a program restricts its system calls: the library withdraws before they take
- * effect.
+ * effect; and system calls by number that other parts of the library know by the C library's names.
  *
  * Calls that cannot succeed are only passed on: programs use them to test whether the kernel has these calls.
  */
@@ -7,9 +7,11 @@
 #include "../regions/export.h"
 #include "process/next_call.h"
 #include "protection/protection.h"
+#include "threads/pool.h"
 #include "withdrawal.h"
 
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -57,6 +59,10 @@ long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long
         before_seccomp(a, b, c);
     else if (number == SYS_prctl)
         before_prctl(a, b, c);
+    else if (number == SYS_sched_setaffinity && pool_moves_this_thread)
+        return sched_setaffinity((pid_t)a, (size_t)b, (const cpu_set_t *)c); /* affinity.c */
+    else if (number == SYS_unshare || number == SYS_setns)
+        pool_rest(); /* threads.c */
     else if (number == SYS_ioctl)
         return ioctl((int)a, (unsigned long)b, c); /* delays.c */
     return next(number, a, b, c, d, e, f);

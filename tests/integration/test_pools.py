@@ -171,3 +171,43 @@ def test_the_run_says_which_threads_were_bound(pool: list[str], tmp_path: Path) 
     assert "of 2 pool threads " in done.stderr
     (found,) = json.loads((tmp_path / "run.json").read_text())["placement"]["pools"]
     assert (found["main_works"], found["threads"], found["worked"]) == (False, 3, 2)
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the program that asks the kernel for what a process with threads may ask."""
+    return str(built("pool_calls.c", tmp_path_factory.mktemp("calls"), GCC))
+
+
+def test_a_program_with_threads_may_set_its_user(calls: str, tmp_path: Path) -> None:
+    """The C library has each thread of the process do it, and waits for it."""
+    done = run([calls, "ids"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "0 0\n")
+
+
+def test_threads_that_end_by_the_kernel_alone_are_looked_after_no_more(calls: str, tmp_path: Path) -> None:
+    """Their memory is used again by the next: six ended so, and six by the C library."""
+    done = run([calls, "exits"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ended\n")
+    assert pool_of(tmp_path).threads == 12
+
+
+def test_threads_keep_the_masks_that_they_set_without_the_c_library(calls: str, tmp_path: Path) -> None:
+    """By a system call's number, by libnuma, and by a call that the preload library does not see."""
+    done = run([calls, "own", str(OTHER), str(FIRST)], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "000\n")
+
+
+def test_once_its_threads_have_ended_a_program_is_alone(calls: str, tmp_path: Path) -> None:
+    """The kernel gives it what it refuses a process with threads, and it forks as one without."""
+    for _ in range(10):
+        done = run([calls, "alone"], tmp_path)
+        assert (done.returncode, done.stdout) == (0, "0 1\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the limit is per user, and another user is needed")
+def test_a_program_may_have_all_threads_that_its_limit_allows(calls: str, tmp_path: Path) -> None:
+    alone = subprocess.run([calls, "limit"], check=True, capture_output=True, text=True, timeout=600)
+    done = run([calls, "limit"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    assert "5 threads" in alone.stdout

@@ -22,7 +22,11 @@ static uint64_t set_mask(uint64_t mask) {
 
 uint64_t signals_block(void) { return set_mask(UINT64_MAX); }
 
-uint64_t signals_block_but_faults(void) { return set_mask(~(1ull << (SIGSEGV - 1))); }
+#define BIT(signal) (1ull << ((signal)-1))
+
+uint64_t signals_block_but_faults(void) { return set_mask(~BIT(SIGSEGV)); }
+
+uint64_t signals_block_but_library(void) { return set_mask(~(BIT(SIGSEGV) | BIT(32) | BIT(33))); }
 
 void signals_restore(uint64_t mask) { set_mask(mask); }
 

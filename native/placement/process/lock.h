@@ -19,6 +19,9 @@ struct lock {
 uint64_t signals_block(void);
 /* The same around calls of the C library, which may touch memory that is protected. */
 uint64_t signals_block_but_faults(void);
+/* And for a thread that lives on: the C library's own two stay open, which each thread must answer (setuid).
+ */
+uint64_t signals_block_but_library(void);
 void signals_restore(uint64_t mask);
 
 /* Take the lock and return the signal mask for lock_give. */

@@ -12,7 +12,7 @@
 bool side_thread_start(pthread_t *thread, void *(*routine)(void *)) {
     const int before = errno;
     pthread_attr_t attributes;
-    const uint64_t mask = signals_block_but_faults();
+    const uint64_t mask = signals_block_but_library();
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     /* A program with much thread-local memory needs the usual stack. */

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "process/system.h"
 
+#include "process/next_symbol.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -67,9 +69,10 @@ int system_read_mask(void *mask, size_t bytes) {
     return (int)quiet(syscall(SYS_sched_getaffinity, 0, bytes, mask), before);
 }
 
+/* A mask that is set through this library's own syscall is taken for the program's (sandbox.c). */
 int system_set_mask(const void *mask, size_t bytes) {
     int before = errno;
-    return (int)quiet(syscall(SYS_sched_setaffinity, 0, bytes, mask), before);
+    return (int)quiet(NEXT(syscall)(SYS_sched_setaffinity, 0, bytes, mask), before);
 }
 
 int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
@@ -215,7 +218,7 @@ int system_bind_thread(int thread, const uint16_t *cpus, size_t count) {
     memset(mask, 0, words * sizeof *mask);
     for (size_t i = 0; i < count; i++)
         mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
-    return (int)quiet(syscall(SYS_sched_setaffinity, thread, words * sizeof *mask, mask), before);
+    return (int)quiet(NEXT(syscall)(SYS_sched_setaffinity, thread, words * sizeof *mask, mask), before);
 }
 
 /* linux/sched/types.h; the C library has it only since 2.41. */
@@ -252,6 +255,20 @@ int system_only_pu(int thread) {
     return only;
 }
 
+bool system_is_bound_to(int thread, const uint16_t *cpus, size_t count) {
+    unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
+    const int before = errno;
+    const long bytes = quiet(syscall(SYS_sched_getaffinity, thread, sizeof mask, mask), before);
+    const size_t words = bytes > 0 ? (size_t)bytes / sizeof *mask : 0;
+    size_t found = 0;
+    for (size_t word = 0; word < words; word++)
+        found += (size_t)__builtin_popcountl(mask[word]);
+    for (size_t i = 0; i < count && found == count; i++)
+        if (cpus[i] / WORD_BITS >= words || !(mask[cpus[i] / WORD_BITS] >> cpus[i] % WORD_BITS & 1))
+            return false;
+    return found == count;
+}
+
 bool system_is_bound(uint16_t cpu) { return system_only_pu(0) == cpu; }
 
 /* The link count of the folder of tasks: one for itself, one for its parent, and one from each task. */
@@ -276,6 +293,11 @@ uint64_t system_used_ns(int thread) {
     const int before = errno;
     quiet(syscall(SYS_clock_gettime, (clockid_t)(~(unsigned)thread << 3 | 6), &t), before);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool system_has_ended(int thread) {
+    const int before = errno;
+    return quiet(syscall(SYS_tgkill, getpid(), thread, 0), before) == -ESRCH;
 }
 
 uint64_t system_now_ns(void) {

@@ -86,6 +86,8 @@ int system_set_mask(const void *mask, size_t bytes);
 bool system_has_default_policy(void);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
+/* Whether a thread may run on these PUs, which differ, and no other. */
+bool system_is_bound_to(int thread, const uint16_t *cpus, size_t count);
 /* Return the only PU that a thread may run on, by the thread's number, 0 for the calling one; -1 if there are
  * several. */
 int system_only_pu(int thread);
@@ -100,6 +102,8 @@ uint64_t system_now_ns(void);
 uint64_t system_thread_ns(void);
 /* Return that of a thread of this process, by its number; 0 where it has ended. */
 uint64_t system_used_ns(int thread);
+/* Whether this process has no thread of that number. */
+bool system_has_ended(int thread);
 /* Read the beginning of a small kernel file as a text of less than `bytes`; empty if it cannot be read. */
 void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */

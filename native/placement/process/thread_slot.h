@@ -19,10 +19,11 @@ uint32_t slot_bound(void);
 void slot_set(uint32_t slot);
 void slot_unbind(void);
 
-/* Where the calling thread keeps them: as long as it lives, another thread may read and set them. */
+/* Keep the calling thread's here from now on, where another thread may read and set them; or with NULL in its
+ * own memory again. */
 struct thread_slot {
     _Atomic uint32_t mine, bound;
 };
-struct thread_slot *slot_place(void);
+void slot_keep_at(struct thread_slot *place);
 
 #endif

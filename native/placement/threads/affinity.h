@@ -6,8 +6,8 @@
  *
  * A mask that the program sets itself is kept: the thread is no longer bound to a slot's PU, and reads it
  * back. It is bound again once it sets a mask with all PUs of the mapping, as programs do that restore their
- * initial mask. Programs that a bound thread starts inherit the mask of all PUs. Raw system calls are not
- * changed.
+ * initial mask. Programs that a bound thread starts inherit the mask of all PUs. System calls by
+ * number set what they say, and report what the kernel knows.
  *
  * All functions but the first need settings() not to be NULL.
  */

@@ -46,8 +46,10 @@ static inline void pool_leave_to_regions(void) {
 uint64_t pool_hold(void);
 void pool_let(uint64_t mask);
 
-/* Where no thread of the pool lives: wait until the one that looks has ended, too. */
+/* Where no thread of the pool lives: wait until the one that looks has ended, too, also for the kernel. */
 void pool_rest(void);
+/* A thread could not be created: whether the one that looked had the place, and is gone for good. */
+bool pool_makes_room(void);
 /* Look no more. */
 void pool_give_up(void);
 

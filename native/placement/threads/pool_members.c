@@ -4,6 +4,7 @@
 
 #include "process/settings.h"
 #include "process/system.h"
+#include "threads/own_pus.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -21,18 +22,37 @@ static uint64_t pool_ns;      /* time in which threads of the pool worked */
 static uint64_t most_ns;      /* processor time of the one that ended with most */
 static uint64_t main_from_ns; /* that the main thread had used before */
 
+#define TOGETHER 64 /* members for which there is memory at a time */
+
+static struct pool_member *spare;
+
+static struct pool_member *new_member(void) {
+    struct pool_member *fresh = spare ? NULL : system_memory(TOGETHER * sizeof *fresh);
+    for (size_t n = 0; fresh && n < TOGETHER; n++) {
+        fresh[n].next = spare;
+        spare = &fresh[n];
+    }
+    struct pool_member *const found = spare;
+    if (found)
+        spare = found->next;
+    return found;
+}
+
+/* After a fork the list of spare ones may have been half changed. */
 void pool_members_forget(void) {
-    pool_first = NULL;
+    pool_first = spare = NULL;
     ended = (struct verified_pool){0};
     pool_ns = most_ns = main_from_ns = 0;
 }
 
-void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
+struct pool_member *pool_member_enter(bool is_main, bool fixed) {
+    struct pool_member *const own = new_member();
+    if (!own)
+        return NULL;
     *own = (struct pool_member){.next = pool_first,
                                 .at = &pool_first,
                                 .thread = pthread_self(),
                                 .number = gettid(),
-                                .slot = slot_place(),
                                 .is_main = is_main,
                                 .fixed = fixed,
                                 .used_ns = is_main ? system_thread_ns() : 0,
@@ -43,11 +63,21 @@ void pool_member_enter(struct pool_member *own, bool is_main, bool fixed) {
     if (pool_first)
         pool_first->at = &own->next;
     pool_first = own;
+    slot_keep_at(&own->slot);
+    return own;
+}
+
+static void remove_member(struct pool_member *member) {
+    *member->at = member->next;
+    if (member->next)
+        member->next->at = member->at;
+    member->next = spare;
+    spare = member;
 }
 
 /* A thread that has just begun is not told from an idle one. */
-static void measure(struct pool_member *member, uint64_t now, uint64_t shortest_ns) {
-    const uint64_t used = system_used_ns(member->number), time = now - member->since_ns;
+static void measure(struct pool_member *member, uint64_t used, uint64_t now, uint64_t shortest_ns) {
+    const uint64_t time = now - member->since_ns;
     if (time < shortest_ns || used < member->used_ns)
         return;
     const float share = (float)(used - member->used_ns) / (float)time;
@@ -99,17 +129,26 @@ static void count(struct verified_pool *found, const struct pool_member *member)
 void pool_member_leave(struct pool_member *own) {
     if (settings()->map && !own->fixed && !own->is_main) {
         const uint64_t since_ns = own->since_ns;
-        measure(own, system_now_ns(), AT_END_NS);
+        measure(own, system_thread_ns(), system_now_ns(), AT_END_NS);
         judge(own, since_ns, most_load());
         if (own->works)
             own->own_pu = has_own_pu(own);
         count(&ended, own);
         most_ns = own->used_ns > most_ns ? own->used_ns : most_ns;
     }
-    *own->at = own->next;
-    if (own->next)
-        own->next->at = own->at;
-    own->at = NULL;
+    slot_keep_at(NULL);
+    remove_member(own);
+}
+
+/* Whether it has ended without a word: then its place is another's. */
+static bool is_gone(struct pool_member *member, uint64_t used) {
+    if (used || !system_has_ended(member->number))
+        return false;
+    own_pus_change(pool_slot(member), NO_SLOT);
+    if (!member->fixed && !member->is_main)
+        count(&ended, member);
+    remove_member(member);
+    return true;
 }
 
 void pool_members_begin(void) {
@@ -122,12 +161,19 @@ void pool_members_begin(void) {
         }
 }
 
-static void measure_all(uint64_t shortest_ns) {
+static uint32_t measure_all(uint64_t shortest_ns) {
     const uint64_t now = system_now_ns();
     uint64_t time = 0;
-    for (struct pool_member *member = pool_first; member; member = member->next) {
+    uint32_t gone = 0;
+    for (struct pool_member *member = pool_first, *next; member; member = next) {
+        const bool counts = !member->fixed && !member->is_main;
+        const uint64_t used = system_used_ns(member->number);
+        next = member->next;
         member->before_ns = member->since_ns;
-        measure(member, now, shortest_ns);
+        if (is_gone(member, used))
+            gone += counts;
+        else
+            measure(member, used, now, shortest_ns);
     }
     const float most = most_load();
     for (struct pool_member *member = pool_first; member; member = member->next) {
@@ -137,9 +183,10 @@ static void measure_all(uint64_t shortest_ns) {
             time = member->since_ns - member->before_ns;
     }
     pool_ns += time;
+    return gone;
 }
 
-void pool_members_measure(void) { measure_all(SHORTEST_NS); }
+uint32_t pool_members_measure(void) { return measure_all(SHORTEST_NS); }
 
 void pool_members_note(void) {
     for (struct pool_member *member = pool_first; member && settings()->map; member = member->next)

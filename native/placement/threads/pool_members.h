@@ -1,8 +1,8 @@
 /* pool_members.h: the threads that pool.h looks after, and how much each works.
  *
- * Contract. In the list are the main thread and those that began since pool_prepare. A member lies in its
- * thread's own memory, and is there as long as it is in the list. All is called between pool_hold and
- * pool_let.
+ * Contract. In the list are the main thread and those that began since pool_prepare. Members lie in memory
+ * that stays, whatever becomes of their threads: a thread may end without a word (SYS_exit). All is called
+ * between pool_hold and pool_let.
  */
 #ifndef NUMAPLACE_POOL_MEMBERS_H
 #define NUMAPLACE_POOL_MEMBERS_H
@@ -18,7 +18,7 @@ struct pool_member {
     struct pool_member *next, **at; /* in the list; `at` is NULL outside */
     pthread_t thread;
     int number;
-    struct thread_slot *slot;
+    struct thread_slot slot;
     bool is_main, fixed;        /* a region's */
     bool looked;                /* at least once */
     bool works;                 /* now */
@@ -33,22 +33,25 @@ struct pool_member {
 };
 
 static inline uint32_t pool_slot(const struct pool_member *member) {
-    return atomic_load_explicit(&member->slot->bound, memory_order_relaxed);
+    return atomic_load_explicit(&member->slot.bound, memory_order_relaxed);
 }
 
 /* The first of the list. */
 extern struct pool_member *pool_first;
 
-/* The calling thread's enters it, and leaves it; it is counted for verify.h. */
-void pool_member_enter(struct pool_member *own, bool is_main, bool fixed);
+/* The calling thread's enters it, or NULL where there is no memory; and leaves it: it is counted for
+ * verify.h.
+ */
+struct pool_member *pool_member_enter(bool is_main, bool fixed);
 void pool_member_leave(struct pool_member *own);
 /* The list is empty, and nothing was counted. */
 void pool_members_forget(void);
 
 /* There is a pool from now on: what the main thread did before does not count. */
 void pool_members_begin(void);
-/* Measure what each has worked since the last time. */
-void pool_members_measure(void);
+/* Measure what each has worked since the last time. Return how many have ended without a word that were not
+ * fixed: they have left the list, and their slots. */
+uint32_t pool_members_measure(void);
 /* Note which of those that work have a PU of their own. */
 void pool_members_note(void);
 /* pool_tell. */

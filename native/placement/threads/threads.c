@@ -18,6 +18,7 @@
 #include "threads/pthread_team.h"
 #include "threads/slots.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <threads.h>
@@ -196,6 +197,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     const bool waits = start->waits, in_pool = start->in_pool;
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);
+    if (result == EAGAIN && pool_makes_room())
+        result = next(waits ? &created : thread, attributes, run, start);
     if (result != 0) {
         forget_start(start);
     } else if (waits) {
@@ -209,16 +212,19 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 /* The C library's own does not go through pthread_create. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+    const __typeof__(&thrd_create) next = NEXT(thrd_create);
     struct start *start = prepare_start(NULL, NULL, routine, argument);
     if (!start) {
         const bool shown = show_all();
-        const int result = NEXT(thrd_create)(thread, routine, argument);
+        const int result = next(thread, routine, argument);
         affinity_show_slot(shown);
         return result;
     }
     const bool waits = start->waits, in_pool = start->in_pool;
     thrd_t created;
-    int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);
+    int result = next(waits ? &created : thread, run_c11, start);
+    if (result == thrd_error && pool_makes_room())
+        result = next(waits ? &created : thread, run_c11, start);
     if (result != thrd_success) {
         forget_start(start);
     } else if (waits) {
