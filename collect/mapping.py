@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import InvalidMappingError
 
 ThreadPolicy = Literal["contiguous", "scatter"]
@@ -215,8 +214,8 @@ def problem_of(mapping: Mapping) -> str:
     if mapping.threads < mapping.thread_nodes:
         return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
     if mapping.thread_l3s and not mapping.thread_nodes <= mapping.thread_l3s <= mapping.threads:
-        span = f"{counted(mapping.thread_nodes, 'node')} and {counted(mapping.threads, 'thread')}"
-        return f"{span} can be on {mapping.thread_nodes} to {mapping.threads} L3 caches, not {mapping.thread_l3s}"
+        span = f"{mapping.threads} threads on {mapping.thread_nodes} nodes"
+        return f"{span} can use {mapping.thread_nodes} to {mapping.threads} L3 caches, not {mapping.thread_l3s}"
     needed = FACTS[mapping.page_policy].page_nodes
     if needed == "one node" and mapping.page_nodes != 1:
         return f"{mapping.page_policy} puts all pages on one node; end the label with @1"
