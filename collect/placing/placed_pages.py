@@ -34,7 +34,8 @@ class PlacedThread(msgspec.Struct, frozen=True):
 class PlacedPool(msgspec.Struct, frozen=True):
     """The threads that a process started itself, outside regions: how many there were, worked, and had a PU each then.
 
-    ``main_works``: the main thread works beside them, rather than waiting; ``main_bound``: it has a PU of its own.
+    ``main_works``: the main thread works beside them or has parallel regions, rather than waiting; ``main_bound``: it
+    has a PU of its own.
     """
 
     process: int

@@ -111,6 +111,9 @@ def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
 
 
 def _pool_in_words(found: PlacedPool) -> str:
+    idle = found.threads - found.worked
+    if not found.worked:
+        return f"verify: {counted(idle, 'idle pool thread')} left free"
     which = f"{found.bound} of {found.worked} pool threads"
     bound = f"{which} {'was bound to' if found.bound == 1 else 'were bound each to'} its own PU"
     if not found.main_works:
@@ -119,7 +122,6 @@ def _pool_in_words(found: PlacedPool) -> str:
         text = f"main thread and {which} were bound each to its own PU"
     else:
         text = f"main thread was left unbound; {bound}"
-    idle = found.threads - found.worked
     return f"verify: {text}" + (f"; {counted(idle, 'idle one')} left free" if idle else "")
 
 

@@ -93,7 +93,8 @@ static void read_module(struct module *module) {
 
 static void set(const struct module *module, void **slot, void *function) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)slot & ~(page - 1);
-    const bool constant = (uintptr_t)slot >= module->constant && (uintptr_t)slot < module->constant_end;
+    /* By whole pages, as the loader does: the last page's other part is the module's to write. */
+    const bool constant = at >= (module->constant & ~(page - 1)) && at < (module->constant_end & ~(page - 1));
     if (constant && syscall(SYS_mprotect, at, page, PROT_READ | PROT_WRITE) != 0)
         return;
     __atomic_store_n(slot, function, __ATOMIC_RELEASE);

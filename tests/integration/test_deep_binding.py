@@ -1,6 +1,7 @@
 """Libraries opened with RTLD_DEEPBIND: their regions are seen and placed, what they bring stays theirs."""
 
 import os
+import struct
 import subprocess
 from pathlib import Path
 
@@ -94,6 +95,22 @@ def test_its_regions_are_seen_and_its_threads_bound(compiler: str, how: str, tmp
     assert seen is not None
     assert [(thread.slot, thread.right, thread.wrong) for thread in seen.threads if thread.slot == 1] == [(1, 7, 0)]
     assert not (tmp_path / "regions.unseen").exists()
+
+
+def test_a_page_that_is_constant_only_in_part_stays_writable(tmp_path: Path) -> None:
+    """The loader protects whole pages; here the constant part ends among the calls that are bound when first made."""
+    program = made(tmp_path, GCC, "-Wl,-z,lazy", "-Wl,-z,relro")
+    library = bytearray((tmp_path / "library.so").read_bytes())
+    headers, size, count = *struct.unpack_from("<Q", library, 32), *struct.unpack_from("<HH", library, 54)
+    (constant,) = (
+        at
+        for at in range(headers, headers + size * count, size)
+        if struct.unpack_from("<I", library, at) == (0x6474E552,)  # PT_GNU_RELRO
+    )
+    (in_memory,) = struct.unpack_from("<Q", library, constant + 40)
+    struct.pack_into("<Q", library, constant + 40, in_memory + 256)
+    (tmp_path / "library.so").write_bytes(library)
+    assert run(program, "./library.so", "lazy") == "no error\n3496500 2\n"
 
 
 def test_its_own_allocator_stays_its_own(tmp_path: Path) -> None:

@@ -42,7 +42,11 @@ def masks():
     return lines
 while sorted(masks()) != sys.argv[2:] and time.process_time() < 120:
     matrix @ matrix
-print(*sorted(masks()))
+right = 0
+for _ in range(100):
+    matrix @ matrix
+    right += sorted(masks()) == sys.argv[2:]
+print(*sorted(masks()), right)
 """
 
 TBB = """
@@ -127,7 +131,9 @@ def test_threads_that_work_have_a_pu_each_and_idle_ones_none(
     done = run([*pool, *map(str, (workers, main, idle, 2))], tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (26, f"{alone} of {workers + main} alone\n", "")
     found = pool_of(tmp_path)
-    assert (found.threads, found.main_works) == (workers + idle, bool(main))
+    assert (found.threads, found.worked, found.main_works) == (workers + idle, workers, bool(main))
+    bound = found.bound + (found.main_works and found.main_bound)
+    assert bound == alone if workers + main <= 2 else bound >= alone  # a thread that ends leaves its PU to another
 
 
 def test_a_thread_that_binds_itself_keeps_its_pu_and_others_leave_it(pool: list[str], tmp_path: Path) -> None:
@@ -141,7 +147,7 @@ def test_openblas_and_the_main_thread_have_a_pu_each(size: int, tmp_path: Path) 
     command = [sys.executable, "-c", BLAS, str(size), *sorted(map(str, (FIRST, OTHER)))]
     environment = {**placed(settings(tmp_path), 2), "OPENBLAS_NUM_THREADS": "2"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=600)
-    assert (done.returncode, done.stdout.split()) == (0, sorted(map(str, (FIRST, OTHER))))
+    assert (done.returncode, done.stdout.split()) == (0, [*sorted(map(str, (FIRST, OTHER))), "100"])
     found = pool_of(tmp_path)
     assert (found.main_works, found.threads) == (True, 1)
 
@@ -161,6 +167,8 @@ def test_an_idle_pool_takes_no_pu_from_openmp_threads(tmp_path: Path) -> None:
     for idle in ("0", "5"):
         done = run([str(program), idle], tmp_path)
         assert (done.returncode, done.stdout) == (0, f"{FIRST} {OTHER}\n" * 300)
+    found = pool_of(tmp_path)
+    assert (found.threads, found.worked, found.main_works, found.main_bound) == (5, 0, True, True)
 
 
 def test_the_run_says_which_threads_were_bound(pool: list[str], tmp_path: Path) -> None:

@@ -48,8 +48,8 @@
  * program started itself and that has not ended is looked at at the program's end.
  *
  * pool: of a program that has started THREADS itself, outside regions, WORKED at some time, and BOUND of them
- * had a PU of their own when they last did; whether the main thread works beside them or only waits (1 or 0),
- * and has a PU of its own.
+ * had a PU of their own when they last did; whether the main thread works beside them, or has regions,
+ * or only waits (1 or 0), and has a PU of its own.
  *
  * team: of the plan's region with this key INSTANCES should have had its team of THREADS, and APPLIED had it;
  * its threads began their shares RIGHT times bound to their PU alone; WRONG times not, or did not end them

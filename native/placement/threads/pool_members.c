@@ -202,20 +202,20 @@ bool pool_members_tell(struct verified_pool *found, const struct pool_member *ow
     pool_members_note();
     for (struct pool_member *member = pool_first; member; member = member->next) {
         const uint32_t slot = pool_slot(member);
+        if (member->is_main)
+            main = member;
         if (member->fixed)
             continue;
         if (slot != NO_SLOT && member != own)
             visit(slot, system_only_pu(member->number) == settings()->cpu[slot]);
-        if (member->is_main) {
-            main = member;
+        if (member->is_main)
             continue;
-        }
         count(found, member);
         most_ns = member->used_ns > most_ns ? member->used_ns : most_ns;
     }
     if (main) {
-        found->main_works = MAIN_SHARE * (main->used_ns - main_from_ns) > most_ns;
-        found->main_bound = main->own_pu || (!main->works && pool_slot(main) != NO_SLOT);
+        found->main_works = main->fixed || MAIN_SHARE * (main->used_ns - main_from_ns) > most_ns;
+        found->main_bound = main->own_pu || ((main->fixed || !main->works) && pool_slot(main) != NO_SLOT);
     }
     return found->threads > 0;
 }

@@ -39,6 +39,7 @@ def heap(number: int, pages: int, *runs: tuple[int, int]) -> str:
         ("1 1 1 1 1", "main thread and 1 of 1 pool threads were bound each to its own PU"),
         ("1 1 5 3 3", "main thread and 3 of 3 pool threads were bound each to its own PU; 2 idle ones left free"),
         ("0 0 2 2 2", "main thread only waits: left unbound; 2 of 2 pool threads were bound each to its own PU"),
+        ("0 1 3 0 0", "3 idle pool threads left free"),
         ("0 1 2 2 1", "main thread only waits; 1 of 2 pool threads was bound to its own PU"),
         (
             "1 0 5 4 4",
