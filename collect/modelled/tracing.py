@@ -140,7 +140,7 @@ def take_census(program: Program, budget: TraceBudget, counted: Mapping[str, str
             )
         raise TracingError(
             f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen), and nothing else is "
-            "modelled: build it with -fopenmp, or leave --machine out to search by its whole run on this computer"
+            "modelled; build it with -fopenmp, or leave --machine out to search by its whole run on this computer"
         )
     return data if ending.timed_out else with_exit_code(data, ending.exit_code)
 
