@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.modelled import contention as c
-from numapredict.collect.modelled.description import Die, MachineDescription
+from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, KINDS, STREAMED, WRITTEN_BACK
 from numapredict.collect.modelled.thread_places import places_on
 from tests.traces import machine_of
@@ -392,15 +392,3 @@ def test_a_dynamic_phase_evens_out_the_threads_of_its_team_alone() -> None:
     load.instructions[0] = [N, 3 * N, 0, 0]
     load.members[0] = [True, True, False, False]
     assert time_of(load, machine_of()) == pytest.approx(2 * N)
-
-
-def test_the_cores_of_a_die_share_its_link_whatever_memory_they_read() -> None:
-    machine = msgspec.structs.replace(machine_of((8, 8)), die=Die(4, 12.8, 6.4))
-    for node, link_of_one in (((0, 0, 0, 0), 4), ((0, 0, 1, 1), 2)):
-        load = load_of(2, node)
-        load.memory[0, :, STREAMED, 1] = N
-        load.transfers[0, :, STREAMED, 0] = N
-        assert time_of(load, machine) == pytest.approx(2 * N * link_of_one * 64 / 12.8, rel=1e-3)
-    load = load_of(2, (0, 0))
-    load.memory[0, :, STREAMED, 1] = load.memory[0, :, WRITTEN_BACK, 1] = N
-    assert time_of(load, machine) == pytest.approx(2 * N * 64 / 6.4, rel=1e-3)  # a written line is fetched, too

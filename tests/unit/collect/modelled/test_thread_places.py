@@ -4,7 +4,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import Die, SharedCache
-from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED
+from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, WRITTEN_BACK
 from numapredict.collect.modelled.thread_places import ThreadPlaces, places_of, places_on
 from numapredict.collect.placement import ThreadSlot, resolve
 from tests.traces import machine_of
@@ -142,3 +142,15 @@ def test_each_die_that_is_used_has_a_column() -> None:
         [0, 0, 1],
     ]
     assert ThreadPlaces(MACHINE, (0, 1), (0, 4)).dies.shape == (2, 0)
+
+
+def test_the_cores_of_a_die_share_its_link_whatever_memory_they_read() -> None:
+    machine = msgspec.structs.replace(machine_of((8, 8)), die=Die(4, 12.8, 6.4))
+    for node, link_of_one in (((0, 0, 0, 0), 4), ((0, 0, 1, 1), 2)):
+        load = load_of(2, node)
+        load.memory[0, :, STREAMED, 1] = N
+        load.transfers[0, :, STREAMED, 0] = N
+        assert time_of(load, machine) == pytest.approx(2 * N * link_of_one * 64 / 12.8, rel=1e-3)
+    load = load_of(2, (0, 0))
+    load.memory[0, :, STREAMED, 1] = load.memory[0, :, WRITTEN_BACK, 1] = N
+    assert time_of(load, machine) == pytest.approx(2 * N * 64 / 6.4, rel=1e-3)  # a written line is fetched, too
