@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "../regions/export.h"
 #include "process/next_call.h"
+#include "process/system.h"
 #include "protection/protection.h"
 #include "threads/pool.h"
 #include "withdrawal.h"
@@ -22,7 +23,9 @@ typedef long (*seven)(long, long, long, long, long, long, long);
 static AMONG_NEXT_CALLS struct next_call next_syscall = NEXT_CALL(syscall);
 
 /* Inside a signal handler or after a vfork the loader cannot be called. */
-__attribute__((constructor)) static void find_syscall(void) { next_call(&next_syscall, NULL); }
+__attribute__((constructor)) static void find_syscall(void) {
+    system_kernel = (__typeof__(system_kernel))next_call(&next_syscall, NULL);
+}
 
 static void before_prctl(long option, long mode, long filter) {
     if (option == PR_SET_SECCOMP &&

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -118,5 +119,11 @@ def test_each_rank_has_its_share_of_threads_and_pages(found: Found, run: tuple[s
         assert set(one.pus) == {slot.pu for slot in slots_of(placement, one.rank, RANKS)}
         assert one.threads.right == one.threads.looked_at == len(one.pus)
         nodes = set(os_page_nodes_of(placement, one.rank, RANKS))
-        assert set(one.pages.allowed) == nodes == set(one.pages.nodes), one
-        assert one.pages.right == one.pages.looked_at > 256  # the array alone has as many
+        # By shared files a rank reads what another wrote, whose pages they are.
+        others = Counter[int]()
+        for astray in one.pages.misplaced:
+            assert (astray.name.startswith("file "), astray.others) == (True, astray.pages), one
+            others.update(astray.elsewhere)
+        own = {node for node, count in one.pages.nodes.items() if count > others[node]}
+        assert set(one.pages.allowed) == nodes == own, one
+        assert one.pages.right == one.pages.looked_at - others.total() > 256  # the array alone has as many

@@ -57,7 +57,7 @@ def test_one_report_is_about_all_ranks(job: tuple[tuple[str, ...], str], tmp_pat
     assert done.returncode == 0, done.stderr
     assert ranks_said(done.stdout) == [f"rank {rank}: most 1, team 1, total 2" for rank in range(2)]
     assert "2 of 2 threads were bound to their PU at each check" in done.stderr
-    assert done.stderr.count("threads were bound") == 1
+    assert done.stderr.count("threads were bound to their PU") == 1
     assert done.stderr.count("parallel region") == done.stderr.count("regions: 2 ranks of hybrid-") == 1
     record = json.loads((tmp_path / "run.json").read_text())
     assert sorted(process["rank"] for process in record["processes"]) == [0, 1]

@@ -97,7 +97,7 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
         ["2", "8.80\u00a0s", "4.00\u00a0s", "2.20x"],
         ["3", "8.40\u00a0s", "4.00\u00a0s", "2.10x"],
     ]
-    assert len(document.texts["article"]) == len(found.alternatives) == 5
+    assert len(document.texts["article"]) == len(found.alternatives) == 6
     assert found.alternatives[0].cautions
     assert all(caution in body for each in found.alternatives for caution in each.cautions)
     shown = [attrs["class"] for tag, attrs in document.tags if tag == "g"]

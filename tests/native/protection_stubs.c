@@ -156,6 +156,7 @@ int system_where(size_t count, void **pages, int *status) {
 }
 
 int system_node(void) { return 0; }
+bool system_has_several_nodes(void) { return true; }
 
 void system_read_text(const char *path, char *text, size_t bytes) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);

@@ -34,7 +34,7 @@ static const char *path_of(int file) {
 }
 
 /* Left out are file systems whose files may be a device's memory, or huge pages, or are no files. */
-static bool is_looked_after(int file, bool may_write_it) {
+static bool is_looked_after(int file) {
     static const unsigned long never[] = {SYSFS_MAGIC, PROC_SUPER_MAGIC, DEBUGFS_MAGIC, HUGETLBFS_MAGIC};
     struct statfs system;
     if (fstatfs(file, &system) != 0)
@@ -43,7 +43,7 @@ static bool is_looked_after(int file, bool may_write_it) {
     for (size_t n = 0; n < sizeof never / sizeof *never; n++)
         if (type == never[n])
             return false;
-    return !may_write_it || (type != TMPFS_MAGIC && type != RAMFS_MAGIC);
+    return true;
 }
 
 /* As the kernel decides for mincore (linux/mm/mincore.c: can_do_mincore). */
@@ -59,16 +59,16 @@ void mapped_files_add(void *start, size_t bytes, int protection, int flags, cons
     struct stat about;
     if (!(protection & PROT_READ) || (protection & PROT_EXEC) || (flags & never))
         return;
+    const bool writes = protection & PROT_WRITE, shared = type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
+    if (writes && shared) /* by which processes exchange data, as MPI's ranks do */
+        return;
     if (file_status(part->file, &about) && S_ISREG(about.st_mode) && (uint64_t)about.st_size > part->offset) {
         const uint64_t rest = ((uint64_t)about.st_size - part->offset + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-        const bool writes = protection & PROT_WRITE,
-                   shared = type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
         bytes = bytes < rest ? (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : rest;
         struct range range = {
             .offset = part->offset,
             .file = {.read_only = !writes, .shared = shared, .device = about.st_dev, .inode = about.st_ino}};
-        if (bytes >= RANGE_BYTES && is_looked_after(part->file, writes && shared) &&
-            (range.module = path_of(part->file))) {
+        if (bytes >= RANGE_BYTES && is_looked_after(part->file) && (range.module = path_of(part->file))) {
             range.file.cache_known = is_cache_known(part->file, &about);
             ranges_add_file(start, bytes, caller, &range);
         }

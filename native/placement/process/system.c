@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #include "process/system.h"
 
-#include "process/next_symbol.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -30,6 +28,8 @@
 #define SHORT_SLICE_NS 100000u /* the shortest */
 #define PAGE 4096ul
 #define WORD_BITS (8 * sizeof(unsigned long))
+
+long (*system_kernel)(long number, ...) = syscall;
 
 struct node_mask {
     unsigned long word[MOST_NODES / WORD_BITS];
@@ -72,7 +72,7 @@ int system_read_mask(void *mask, size_t bytes) {
 /* A mask that is set through this library's own syscall is taken for the program's (sandbox.c). */
 int system_set_mask(const void *mask, size_t bytes) {
     int before = errno;
-    return (int)quiet(NEXT(syscall)(SYS_sched_setaffinity, 0, bytes, mask), before);
+    return (int)quiet(system_kernel(SYS_sched_setaffinity, 0, bytes, mask), before);
 }
 
 int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
@@ -218,7 +218,7 @@ int system_bind_thread(int thread, const uint16_t *cpus, size_t count) {
     memset(mask, 0, words * sizeof *mask);
     for (size_t i = 0; i < count; i++)
         mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
-    return (int)quiet(NEXT(syscall)(SYS_sched_setaffinity, thread, words * sizeof *mask, mask), before);
+    return (int)quiet(system_kernel(SYS_sched_setaffinity, thread, words * sizeof *mask, mask), before);
 }
 
 /* linux/sched/types.h; the C library has it only since 2.41. */

@@ -71,6 +71,9 @@ int system_discard(uintptr_t start, size_t bytes);
 bool system_declines_huge(void);
 /* Protect whole pages: `prot` as for mprotect. */
 int system_protect(uintptr_t start, size_t bytes, int prot);
+/* How these ask the kernel: past our own wrapper of syscall(), which takes masks for the program's own.
+ * sandbox.c, which has the wrapper, names the C library's. */
+extern long (*system_kernel)(long number, ...);
 /* Bind the calling thread to one PU, or to all of a list. */
 int system_bind(const uint16_t *cpus, size_t count);
 /* The same for a thread of this process, by its number. */

@@ -16,7 +16,7 @@ from numapredict.predictor.learning.few_runs import (
 )
 from numapredict.predictor.searching.gains_file import read_gains
 from numapredict.predictor.searching.known_gains import known_gains
-from numapredict.predictor.searching.prior import prior_of, shipped_file
+from numapredict.predictor.searching.prior import prior_of, shipped_file, shipped_gains
 from tests.shapes import shape
 
 
@@ -59,7 +59,7 @@ def test_programs_that_stand_for_most_come_first() -> None:
 
 
 def test_on_a_new_machine_the_first_runs_are_those_of_a_search_that_learns_nothing() -> None:
-    new, shipped = shape([6] * 4, name="new"), read_gains(shipped_file())
+    new, shipped = shape([6] * 4, name="new"), shipped_gains(shape([6] * 4))
     mappings = full_space(new, smt=False)
     few = FewRuns(mappings, default_mapping(new), new, shipped, modelled=True)
     prior = prior_of("new", new, shipped_file(), lambda _: True, modelled=True)
