@@ -128,6 +128,8 @@ def topology_figure(data: TopologyMapData) -> Figure:
     side = max(min(2.2, 1.1 * len(data.boxes)), TABLE_CELL * len(data.boxes))
     deep = side * sum(bool(box.cells) for box in data.boxes) / len(data.boxes)
     gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
+    titles = [_title(table, side) for table in data.tables]
+    head += 0.17 * (max(title.count("\n") for title in titles) - 1)
     below = drawn.width > 7  # a wide map has its tables below it
     tables = len(data.tables) * (side + gap)
     if below:
@@ -203,8 +205,12 @@ def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], plac
     axes.spines[:].set_visible(False)
     axes.set_xlabel("memory of node", fontsize=8)
     axes.set_ylabel("cores of node", fontsize=8)
-    title = textwrap.fill(table.title, int(13 * (side + 0.6)))  # beside the next table's
-    axes.set_title(f"{title}\n({table.unit})", fontsize=9)
+    axes.set_title(_title(table, side), fontsize=9)
+
+
+def _title(table: PairTable, side: float) -> str:
+    """Return the title over a table, in lines that end before the next table's."""
+    return f"{textwrap.fill(table.title, int(13 * (side + 0.6)))}\n({table.unit})"
 
 
 def _figure(value: float, whole: bool) -> str:

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "process/loaded_module.h"
 #include "process/next_call.h"
 #include "process/system.h"
 #include "protection/protection.h"
@@ -13,6 +14,7 @@
 
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -53,6 +55,15 @@ long sandboxed_prctl(long a, long b, long c, long d, long e, long f) {
     return answer;
 }
 
+/* It binds its threads by this call, to what OMP_PLACES says: that is our own mask, not the program's. */
+static bool is_of_llvms_runtime(const void *caller) {
+    struct loaded_module module;
+    if (!loaded_module_of(caller, &module) || !module.path)
+        return false;
+    const char *const slash = strrchr(module.path, '/'), *const name = slash ? slash + 1 : module.path;
+    return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libiomp", 7) == 0;
+}
+
 /* The seventh argument is on the stack, whether or not the caller has one; the C library reads it too. The
  * last call is a jump where the compiler optimises: its result is returned to the program. */
 EXPORT long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
@@ -62,7 +73,8 @@ long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long
         before_seccomp(a, b, c);
     else if (number == SYS_prctl)
         before_prctl(a, b, c);
-    else if (number == SYS_sched_setaffinity && pool_moves_this_thread)
+    else if (number == SYS_sched_setaffinity && pool_moves_this_thread &&
+             !is_of_llvms_runtime(__builtin_return_address(0)))
         return sched_setaffinity((pid_t)a, (size_t)b, (const cpu_set_t *)c); /* affinity.c */
     else if (number == SYS_unshare || number == SYS_setns)
         pool_rest(); /* threads.c */
