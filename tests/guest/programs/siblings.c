@@ -1,6 +1,6 @@
 /* siblings.c: says of each thread of a team, by the kernel's files, which PUs it may run on and which PUs are
- * hardware threads of the same core as the PU that it runs on, or share its L3 cache: a line `number PUS SIBLINGS
- * SHARING` a thread. A preload library may answer sched_getaffinity(), but not for these files. */
+ * hardware threads of the same core as the PU that it runs on, or share its L3 cache: a line `number PUS
+ * SIBLINGS SHARING` a thread. A preload library may answer sched_getaffinity(), but not for these files. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
