@@ -265,7 +265,7 @@ static int cancelled_no_more(void) {
 }
 
 /* Without `join` nothing is freed: at a fork an allocator may hold its locks. */
-static void stop(bool join) {
+static void end_looker(bool join) {
     const int before = errno, cancelled = cancelled_no_more();
     if (prepared && !atomic_flag_test_and_set(&starting)) {
         if (was_started) {
@@ -278,11 +278,15 @@ static void stop(bool join) {
             atomic_store(&state, NONE);
         }
         atomic_flag_clear(&starting);
-        if (others) /* one that began meanwhile */
-            pool_looks();
     }
     pthread_setcancelstate(cancelled, NULL);
     errno = before;
+}
+
+static void stop(bool join) {
+    end_looker(join);
+    if (others) /* one that began meanwhile */
+        pool_looks();
 }
 
 static void start(void) {
@@ -314,7 +318,7 @@ void pool_looks(void) {
         start();
         atomic_flag_clear(&starting);
         if (atomic_load(&given_up)) /* meanwhile */
-            stop(true);
+            end_looker(true);
     }
     pthread_setcancelstate(cancelled, NULL);
 }
