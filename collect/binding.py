@@ -7,7 +7,7 @@ evenly: OpenMP would fill one after the other. ``spread`` takes all nodes and al
 
 import re
 
-from numapredict.collect.domain import domains_of
+from numapredict.collect.domain import count_domains
 from numapredict.collect.mapping import Mapping, parse_label, problem_of
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.placement import pus_of
@@ -49,7 +49,7 @@ def mapping_on(topology: Topology, text: str, threads: int | None = None) -> Map
     if problem:
         raise InvalidMappingError(f"{text}: {problem}")
     if binding == "spread":
-        l3s = min(wanted, sum(len(domains_of(topology, node.index)) for node in topology.cpu_nodes[:nodes]))
+        l3s = min(wanted, count_domains(topology, nodes))
         form = canonical(Mapping(wanted, nodes, "contiguous", nodes, "interleave", each, l3s), topology)
         mapping = mapping.replaced(thread_l3s=form.thread_l3s)
     return mapping

@@ -26,7 +26,7 @@ def domains_of(topology: Topology, node: int) -> tuple[tuple[Core, ...], ...]:
 
 def cores_by_l3(topology: Topology, node: int) -> tuple[Core, ...]:
     """Return all cores of a node, those of an L3 cache together, and last those without one."""
-    within = [core for cores in domains_of(topology, node) for core in cores]
+    within = dict.fromkeys(core for cores in domains_of(topology, node) for core in cores)
     return (*within, *(core for core in topology.nodes[node].cores if core not in within))
 
 
@@ -34,6 +34,11 @@ def l3_sizes(topology: Topology, node: int) -> tuple[int, ...]:
     """Return the numbers of cores of a node's L3 caches, nothing where one has them all."""
     sizes = tuple(map(len, domains_of(topology, node)))
     return sizes if sizes != (len(topology.nodes[node].cores),) else ()
+
+
+def count_domains(topology: Topology, thread_nodes: int) -> int:
+    """Return the number of L3 caches of the first nodes with cores."""
+    return sum(len(domains_of(topology, node.index)) for node in topology.cpu_nodes[:thread_nodes])
 
 
 def most_domains(topology: Topology) -> int:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from numapredict.collect.domain import domains_of
+from numapredict.collect.domain import count_domains, domains_of
 from numapredict.collect.mapping import Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
@@ -137,7 +137,7 @@ def _spread_over_l3s(
         [pus_of(cores, threads_per_core) for cores in domains_of(topology, node.index)]
         for node in topology.cpu_nodes[: len(node_pus)]
     ]
-    if sum(map(len, l3s)) < thread_l3s:
+    if count_domains(topology, len(node_pus)) < thread_l3s:
         return ()
     counts = Counter(_deal(thread_l3s, [len(rows) for rows in l3s]))
     used = [_evenly(rows, counts[number]) for number, rows in enumerate(l3s)]
@@ -173,7 +173,7 @@ def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
         )
     unit, room = "core" if each == 1 else "PU", sum(map(len, _node_pus(topology, each)[: len(nodes)]))
     if mapping.thread_l3s and mapping.threads <= room:
-        l3s = sum(len(domains_of(topology, node.index)) for node in nodes)
+        l3s = count_domains(topology, mapping.thread_nodes)
         return InvalidMappingError(
             f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
             f"{counted(mapping.thread_l3s, 'L3 cache')}; {topology.name} has {counted(room, unit)} on "

@@ -2,7 +2,7 @@
 
 import itertools
 
-from numapredict.collect.domain import domains_of, domains_used
+from numapredict.collect.domain import count_domains, domains_of, domains_used
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.placement import Placement, page_node_set, pus_of, resolve
@@ -118,7 +118,7 @@ def _space(
     """
     page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
     found: list[Mapping] = []
-    l3s = {nodes: _l3s_of(topology, nodes) for nodes in node_counts(topology)}
+    l3s = {nodes: count_domains(topology, nodes) for nodes in node_counts(topology)}
     for threads_per_core, threads, thread_nodes, spread, thread_policy in (
         (per_core, *others)
         for per_core, counts in thread_counts.items()
@@ -222,11 +222,6 @@ def _fastest(topology: Topology) -> tuple[Core, ...]:
     """Return the cores of the first node that are of its fastest kind."""
     cores = topology.cpu_nodes[0].cores
     return tuple(core for core in cores if core.kind == cores[0].kind)
-
-
-def _l3s_of(topology: Topology, thread_nodes: int) -> int:
-    """Return the number of L3 caches of the first nodes."""
-    return sum(len(domains_of(topology, node.index)) for node in topology.cpu_nodes[:thread_nodes])
 
 
 def spread_of(mapping: Mapping, topology: Topology) -> float:

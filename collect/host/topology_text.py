@@ -2,7 +2,7 @@
 
 import textwrap
 
-from numapredict.collect.domain import domains_of, l3_sizes, most_domains
+from numapredict.collect.domain import cores_by_l3, domains_of, l3_sizes, most_domains
 from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
@@ -26,8 +26,8 @@ def describe(topology: Topology) -> str:
             groups = (
                 index_list([pu for core in cores for pu in core.pus]) for cores in domains_of(topology, node.index)
             )
-            within = [core for cores in domains_of(topology, node.index) for core in cores]
-            without = index_list([pu for core in node.cores if core not in within for pu in core.pus])
+            rest = cores_by_l3(topology, node.index)[sum(l3_sizes(topology, node.index)) :]
+            without = index_list([pu for core in rest for pu in core.pus])
             text = f"L3 caches of node {node.os_index}, by PUs: {'; '.join(groups)}"
             text += f"; without one: {without}" if without else ""
             lines += textwrap.wrap(text, 100, subsequent_indent="    ")

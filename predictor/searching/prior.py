@@ -117,8 +117,9 @@ def known_of(
     """
     few = own is None or wants_others(own.groups, len(own.mappings))
     # Without any known gain of mappings with several threads a core, or over L3 caches, none of them competes.
-    smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
-    l3s = any(mapping.thread_l3s for each in others for mapping in each.parsed)
+    elsewhere = [mapping for each in others for mapping in each.parsed]
+    smt = any(mapping.threads_per_core > 1 for mapping in elsewhere)
+    l3s = any(mapping.thread_l3s for mapping in elsewhere)
     wanted = dict.fromkeys((*(full_space(topology, smt=smt, l3s=l3s) if few else ()), *(own.parsed if own else ())))
     default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
     mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
