@@ -28,30 +28,30 @@ Nodes = NDArray[np.int16]
 def nodes_of(path: Path) -> Nodes | None:
     """Return the node of each page of a file, int16[N], ABSENT for one that is not in memory; None where not known."""
     with _mapped(path) as start:
-        if start is None:
-            return None
-        address, pages = start
-        found = np.full(pages, ABSENT, dtype=np.int16)
-        for first in range(0, pages, _AT_ONCE):
-            status = _moved(address, np.arange(first, min(first + _AT_ONCE, pages)), None)
-            if status is None:
-                return None
-            found[first : first + len(status)] = np.where(status < 0, ABSENT, status)
-        return found
+        return None if start is None else _nodes_at(*start)
 
 
 def put_back(path: Path, nodes: Nodes) -> None:
     """Move the pages of a file that are in memory to these nodes, as far as the kernel moves them; ABSENT: to none."""
-    now = nodes_of(path)
-    if now is None or len(now) != len(nodes):
-        return
-    astray = np.flatnonzero((now != nodes) & (now != ABSENT) & (nodes != ABSENT))
     with _mapped(path) as start:
-        if start is None:
+        now = None if start is None else _nodes_at(*start)
+        if start is None or now is None or len(now) != len(nodes):
             return
+        astray = np.flatnonzero((now != nodes) & (now != ABSENT) & (nodes != ABSENT))
         for first in range(0, len(astray), _AT_ONCE):
             part = astray[first : first + _AT_ONCE]
             _moved(start[0], part, nodes[part])
+
+
+def _nodes_at(address: int, pages: int) -> Nodes | None:
+    """Return the node of each page of a mapped file, None where the kernel does not say."""
+    found = np.full(pages, ABSENT, dtype=np.int16)
+    for first in range(0, pages, _AT_ONCE):
+        status = _moved(address, np.arange(first, min(first + _AT_ONCE, pages)), None)
+        if status is None:
+            return None
+        found[first : first + len(status)] = np.where(status < 0, ABSENT, status)
+    return found
 
 
 @contextlib.contextmanager
