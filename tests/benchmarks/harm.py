@@ -70,6 +70,7 @@ def cases(program: str, cpus: int, units: int, python: Sequence[str]) -> Iterato
             for way in python:
                 words = (way, workers, threads, units, f"{program}.so")
                 yield f"Python, {way}, {size}", ["python3", f"{program}_workers.py", *map(str, words)]
+    yield "a process that does nothing", [program, "work", "1", "0"]
     yield f"a team of {cpus}", [program, "work", str(cpus), str(units * cpus // 2)]
     yield "a team of 1", [program, "work", "1", str(units)]
     yield f"a team of {2 * cpus}", [program, "work", str(2 * cpus), str(units * cpus // 2)]
@@ -81,10 +82,16 @@ def cases(program: str, cpus: int, units: int, python: Sequence[str]) -> Iterato
 
 
 def script(
-    folder: Path, topology: Topology, size: tuple[int, int], python: Sequence[str], claims: str, extra: dict[str, str]
+    folder: Path,
+    topology: Topology,
+    size: tuple[int, int, Sequence[str]],
+    python: Sequence[str],
+    claims: str,
+    extra: dict[str, str],
 ) -> str:
-    """Return the script for a computer of this topology that sees the folder; ``size``: rounds, units."""
-    rounds, units = size
+    """Return the script for a computer of this topology that sees the folder; ``size``: rounds, units, and how the
+    names of the only programs begin, all if none."""
+    rounds, units, only = size
     program = compiled(HERE / "harm.c", folder)
     subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", HERE / "harm.c", "-o", f"{program}.so"], check=True)
     shutil.copy(HERE / "harm_workers.py", f"{program}_workers.py")
@@ -102,6 +109,8 @@ def script(
     for (name, command), (way, environment) in itertools.product(
         cases(str(program), cpus, units, python), ways.items()
     ):
+        if only and not any(name.startswith(one) for one in only):
+            continue
         words = [name, way, *(f"{key}={value}" for key, value in environment.items()), *command]
         lines.append(("[ -z $folder ] || " if "quota" in name else "") + "one " + shlex.join(words))
     return "\n".join([*lines, "done", "[ -z $folder ] || rmdir $folder"])
@@ -172,13 +181,23 @@ def one_node(cpus: int) -> Topology:
 @click.command()
 @click.option("--rounds", default=7, show_default=True)
 @click.option("--units", default=300, show_default=True, help="work of each worker; a unit is 1 to 2 ms of one thread")
+@click.option("--only", multiple=True, metavar="NAME", help="only programs whose names begin so; repeatable")
 @click.option("--guest", metavar="SHAPE", help="run in a guest: 2x4 has 2 nodes of 4 CPUs")
 @click.option("--emit", type=click.Path(path_type=Path), help="write the script for --cpus CPUs of one node, and end")
 @click.option("--cpus", default=16, show_default=True)
 @click.option(
     "--read", type=click.Path(exists=True, path_type=Path), help="make the table of lines that a script wrote"
 )
-def main(rounds: int, units: int, guest: str | None, emit: Path | None, cpus: int, read: Path | None) -> None:
+def main(
+    *,
+    rounds: int,
+    units: int,
+    only: tuple[str, ...],
+    guest: str | None,
+    emit: Path | None,
+    cpus: int,
+    read: Path | None,
+) -> None:
     """Measure what placed runs cost programs that gain nothing."""
     every = ("fork", "spawn", "forkserver")
     if read is not None:
@@ -187,20 +206,22 @@ def main(rounds: int, units: int, guest: str | None, emit: Path | None, cpus: in
     if emit is not None:
         emit.mkdir(parents=True, exist_ok=True)
         topology = one_node(cpus)
-        text = script(emit, topology, (rounds, units), every, "/dev/shm/harm.lock", {})  # noqa: S108 - that computer's
+        text = script(emit, topology, (rounds, units, only), every, "/dev/shm/harm.lock", {})  # noqa: S108 - that computer's
         (emit / "rounds").write_text(text)
         return
     with tempfile.TemporaryDirectory(prefix="numapredict-harm-") as name:
         folder = Path(name)
         if guest is None:
             path = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-            text = script(folder, host_topology(), (rounds, units), (*every, "joblib"), str(folder / "claims"), path)
+            text = script(
+                folder, host_topology(), (rounds, units, only), (*every, "joblib"), str(folder / "claims"), path
+            )
             (folder / "rounds").write_text(text)
             subprocess.run(["bash", folder / "rounds"], check=True)
         else:
             of = Shape.parse(guest)
             locks = "/dev/shm/harm.lock"  # noqa: S108 - the guest's
-            text = script(folder, topology_of(of), (rounds, units), (), locks, ENVIRONMENT)
+            text = script(folder, topology_of(of), (rounds, units, only), (), locks, ENVIRONMENT)
             (folder / "rounds").write_text(text)
             Guest(of, SMALL_PAGES).run(["bash", str(folder / "rounds")], folder, timeout_s=7200)
         click.echo("\n".join(table((folder / "rounds.lines").read_text().splitlines())))
