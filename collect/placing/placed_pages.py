@@ -137,8 +137,9 @@ class PlacementMap(msgspec.Struct, frozen=True):
     (native/placement/memory/mapping_budget.h).
     ``unplaced``: the number of processes that found the PUs taken by others, and ``free`` how often a team, or a thread
     that a program started itself, of another process did, and was not bound. ``brief``: threads that began where
-    their creator ran, as all before them had ended at once. ``unseen``: pages by kind of memory
-    that the library does not place. ``ranks``: the processes of a parallel job that are ranks. ``forked``: forked
+    their creator ran, as all before them had ended at once. ``unasked``: ranges that were freed and not looked at,
+    which would have slowed the program. ``unseen``: pages by kind of memory that the library does
+    not place. ``ranks``: the processes of a parallel job that are ranks. ``forked``: forked
     children with regions, in the order of their first ones.
     """
 
@@ -149,6 +150,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
     unplaced: int = 0
     free: int = 0
     brief: int = 0
+    unasked: int = 0
     unseen: tuple[tuple[str, int], ...] = ()
     teams: tuple[PlannedTeam, ...] = ()
     moves: tuple[RegionMoves, ...] = ()
@@ -195,7 +197,7 @@ def parse_map(text: str) -> PlacementMap:
                 raise ValueError("the first line must name the version")
             elif line in said:
                 said[line].add(process)
-            elif word in {"left", "free", "brief", "unseen", "others"}:
+            elif word in {"left", "free", "brief", "unasked", "unseen", "others"}:
                 kind = rest.pop(0) if word == "unseen" else word
                 counts[kind] += _numbers(rest, 1)[0]
             elif word in heads:
@@ -218,7 +220,7 @@ def parse_map(text: str) -> PlacementMap:
                 f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}"
             ) from None
     end_range()
-    left, free, brief = (counts.pop(word, 0) for word in ("left", "free", "brief"))
+    left, free, brief, unasked = (counts.pop(word, 0) for word in ("left", "free", "brief", "unasked"))
     return PlacementMap(
         threads=tuple(threads),
         ranges=tuple(ranges),
@@ -227,6 +229,7 @@ def parse_map(text: str) -> PlacementMap:
         unplaced=len(said["unplaced"]),
         free=free,
         brief=brief,
+        unasked=unasked,
         unseen=tuple(sorted(counts.items())),
         teams=tuple(one for one in counted if isinstance(one, PlannedTeam)),
         moves=tuple(one for one in counted if isinstance(one, RegionMoves)),

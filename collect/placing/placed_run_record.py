@@ -110,10 +110,11 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
     by others; ``free``: how often a team of another process, or a thread that it started itself, did, and was left
     unbound; ``brief``: threads that began where their creator ran, as those before them had ended at once.
-    ``unseen``: pages by kind of memory that is neither placed nor checked.
-    ``teams``: those of the plan's regions; ``moves``: what was moved for them. ``ranks``: the ranks of a parallel job
-    that share the mapping. ``pools``: threads that processes started themselves. ``forked``: the forked children that
-    had parallel regions; of their pages, those that each shares with no other process.
+    ``unasked``: ranges that were freed and not looked at, which would have slowed the program. ``unseen``: pages by
+    kind of memory that is neither placed nor checked. ``teams``: those of the plan's regions; ``moves``: what was moved
+    for them. ``ranks``: the ranks of a parallel job that share the mapping. ``pools``: threads that processes started
+    themselves. ``forked``: the forked children that had parallel regions; of their pages, those that each shares with
+    no other process.
     """
 
     threads: ThreadTally
@@ -123,6 +124,7 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
     unplaced: int
     free: int
     brief: int
+    unasked: int
     unseen: dict[str, int]
     teams: tuple[TeamTally, ...] = ()
     ranks: tuple[RankTally, ...] = ()
@@ -170,6 +172,7 @@ def observed_placement(found: PlacementMap, placement: Placement, plan: Plan | N
         unplaced=found.unplaced,
         free=found.free,
         brief=found.brief,
+        unasked=found.unasked,
         unseen=dict(found.unseen),
         teams=() if plan is None else tuple(_teams(found, plan, modules)),
         ranks=tuple(_ranks(found, placement)),

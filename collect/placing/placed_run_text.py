@@ -59,6 +59,11 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
             f"verify: {counted(found.left, 'range')} of memory went where the kernel puts new pages: placing more "
             "would have cost over half of the mappings that it allows a process (vm.max_map_count)"
         )
+    if found.unasked:
+        yield (
+            f"verify: {counted(found.unasked, 'range')} of memory that the program freed could not be looked at, which"
+            " would have taken over 2% of its time"
+        )
     if found.pages.looked_at:
         yield from _pages_in_words(found.pages, mapping)
     elif not found.unplaced:

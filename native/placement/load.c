@@ -81,7 +81,7 @@ static void range_added(struct range *range) {
 
 /* The policy is called last: the range is open by then, and no other part needs it. */
 static void range_removed(struct range *range) {
-    verify_range(range);
+    verify_freed(range);
     profile_range_removed(range);
     next_touch_range_removed(range);
     protection_forget(range);

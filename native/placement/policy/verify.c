@@ -22,10 +22,14 @@
 #define ASKED 128       /* pages queried at a time: threads that free memory may have small stacks */
 #define TEXT_BYTES 4096 /* at first */
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
+/* What asking about memory that the program frees may take, of the time since the first such range. */
+#define ALLOWED_NS 20000000u
+#define ALLOWED_SHARE 50u
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 static _Atomic uint32_t left_free; /* teams, and threads that the program started itself */
 static _Atomic uint32_t brief;
+static _Atomic uint64_t began_ns, spent_ns, not_asked;
 
 static bool late;
 static pid_t parent; /* of a forked child; 0 in a process that began as a program */
@@ -132,6 +136,7 @@ void verify_after_fork(void) {
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         right[slot] = wrong[slot] = 0;
     left_free = brief = 0;
+    began_ns = spent_ns = not_asked = 0;
     atomic_store(&is_told, false);
 }
 
@@ -243,16 +248,32 @@ static void write_range(const struct range *range, const char *module, int kind)
     close_text(&text);
 }
 
-void verify_range(const struct range *range) {
-    const int before = errno;
-    if (map_path() && (range->kind != RANGE_FILE || file_pages_active()))
-        write_range(range, range->module ? range->module : "?", range->kind);
-    errno = before;
-}
-
 static void visit(struct range *range, void *unused) {
     (void)unused;
-    verify_range(range);
+    if (range->kind != RANGE_FILE || file_pages_active())
+        write_range(range, range->module ? range->module : "?", range->kind);
+}
+
+static bool can_afford(void) {
+    const uint64_t now = system_now_ns();
+    uint64_t began = 0;
+    if (atomic_compare_exchange_strong(&began_ns, &began, now))
+        began = now;
+    return atomic_load(&spent_ns) < ALLOWED_NS + (now - began) / ALLOWED_SHARE;
+}
+
+void verify_freed(struct range *range) {
+    if (!map_path())
+        return;
+    if (!can_afford()) {
+        atomic_fetch_add(&not_asked, 1);
+        return;
+    }
+    const int before = errno;
+    const uint64_t since = system_thread_ns();
+    visit(range, NULL);
+    atomic_fetch_add(&spent_ns, system_thread_ns() - since);
+    errno = before;
 }
 
 /* Return how many pages of an area are in memory and in no range. */
@@ -377,6 +398,8 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
             say(&text, "free %u\n", left_free);
         if (brief)
             say(&text, "brief %u\n", brief);
+        if (not_asked)
+            say(&text, "unasked %" PRIu64 "\n", not_asked);
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);

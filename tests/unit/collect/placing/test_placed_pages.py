@@ -41,9 +41,11 @@ def test_a_map_is_read() -> None:
 
 def test_what_was_left_out_is_read() -> None:
     found = parse_map(
-        TEXT + "unplaced\nfree 2\nbrief 40\nunseen shared 3\nunseen private 5\nnumaplace-map 1 79\nunseen shared 4\n"
+        TEXT
+        + "unplaced\nfree 2\nbrief 40\nunasked 9\nunseen shared 3\n"
+        + "unseen private 5\nnumaplace-map 1 79\nunseen shared 4\n"
     )
-    assert (found.free, found.brief) == (2, 40)
+    assert (found.free, found.brief, found.unasked) == (2, 40, 9)
     assert (found.unplaced, found.unseen) == (1, (("private", 5), ("shared", 7)))
     assert (parse_map(TEXT).unplaced, parse_map(TEXT).unseen) == (0, ())
 
