@@ -37,7 +37,7 @@ void block_groups_count(void);
 /* Under the lock: return the first touches of a group, in page order and without its stack's and region's
  * numbers in the file, and their number. They stay valid until the next call. */
 size_t block_group_firsts(uint32_t known, struct profile_first **firsts);
-/* Under the lock: call `put` for each run of pages of a live range of the heap that neighbouring pages of one
+/* Under the lock: call `put` for each run of pages of a range of the heap that neighbouring pages of one
  * group own, also those whose block was freed last. */
 void block_group_runs(const struct known_range *arena, uint32_t number,
                       void (*put)(const struct profile_owner *run, void *data), void *data);

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
-#define MOST_FILES 64 /* most processes of a run with a profile each */
+#define MOST_GONE_PAGES (1u << 20) /* of the heap's ranges that went, for their owners */
+#define MOST_FILES 64              /* most processes of a run with a profile each */
 
 /* Raw writes: the wrapper of calls.c would check this library's own memory. */
 struct output {
@@ -248,11 +249,17 @@ static void put_owner(const struct profile_owner *run, void *data) {
     to->number++;
 }
 
+/* A range of the heap goes when a library of the system gets a block in it, as for the last line that is
+ * printed: a run under a plan has it until then, too. */
 static void put_owners(struct output *o, struct text *t) {
     struct owners to = {.o = o};
+    uint64_t gone_pages = 0;
     for (uint32_t n = 0; n < t->head.ranges; n++) {
         const struct known_range *k = known_range(n);
-        if (k->file.kind == RANGE_ARENA && k->live)
+        if (k->file.kind != RANGE_ARENA)
+            continue;
+        gone_pages += k->live ? 0 : k->file.pages;
+        if (k->live || gone_pages <= MOST_GONE_PAGES)
             block_group_runs(k, n, put_owner, &to);
     }
     t->head.owners = to.number;
