@@ -121,13 +121,13 @@ static void *noted(void *block, size_t bytes, const void *caller, const void *fr
         heap_leave_out(block, bytes);
     else if (block && ranges_wanted && bytes >= RANGE_BYTES)
         ranges_add(block, bytes, caller, RANGE_HEAP);
-    else if (bytes >= block_watch.least && ranges_wanted && block_is_watched(block))
+    else if (bytes >= block_least() && ranges_wanted && block_is_watched(block))
         block_watch.made((uintptr_t)block, bytes, caller, frame);
     return block;
 }
 
 EXPORT void *malloc(size_t bytes) {
-    if (LIKELY(!ranges_wanted || (bytes < block_watch.least && !heap_for_system(CALLER))))
+    if (LIKELY(!ranges_wanted || (bytes < block_least() && !heap_for_system(CALLER))))
         return NEXT(next_malloc)(bytes);
     return noted(NEXT(next_malloc)(bytes), bytes, CALLER, FRAME);
 }
@@ -135,7 +135,7 @@ EXPORT void *malloc(size_t bytes) {
 EXPORT void *calloc(size_t count, size_t bytes) {
     size_t all;
     if (LIKELY(!ranges_wanted || __builtin_mul_overflow(count, bytes, &all) ||
-               (all < block_watch.least && !heap_for_system(CALLER))))
+               (all < block_least() && !heap_for_system(CALLER))))
         return NEXT(next_calloc)(count, bytes);
     return noted(NEXT(next_calloc)(count, bytes), all, CALLER, FRAME);
 }
@@ -163,7 +163,7 @@ static void *reallocated(void *block, size_t bytes, const void *caller, const vo
 }
 
 EXPORT void *realloc(void *block, size_t bytes) {
-    if (LIKELY(!ranges_wanted || (bytes < block_watch.least && !ranges_may_know(block) &&
+    if (LIKELY(!ranges_wanted || (bytes < block_least() && !ranges_may_know(block) &&
                                   !block_is_watched(block) && !heap_for_system(CALLER))))
         return NEXT(next_realloc)(block, bytes);
     return reallocated(block, bytes, CALLER, FRAME);

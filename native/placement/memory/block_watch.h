@@ -9,6 +9,7 @@
 #ifndef NUMAPLACE_BLOCK_WATCH_H
 #define NUMAPLACE_BLOCK_WATCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@
 #define BLOCK_BYTES 4096u
 
 struct block_watch {
-    size_t least;
+    _Atomic size_t least;   /* the listener may change it */
     uintptr_t start, bytes; /* of the heap, as far as it may grow; bytes 0: nobody listens */
     void (*made)(uintptr_t block, size_t bytes, const void *caller, const void *frame);
     bool (*freed)(uintptr_t block);
@@ -24,6 +25,10 @@ struct block_watch {
 };
 
 extern struct block_watch block_watch __attribute__((visibility("hidden")));
+
+static inline size_t block_least(void) {
+    return atomic_load_explicit(&block_watch.least, memory_order_relaxed);
+}
 
 static inline bool block_is_watched(const void *block) {
     return __builtin_expect((uintptr_t)block - block_watch.start < block_watch.bytes, 0);

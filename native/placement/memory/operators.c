@@ -48,7 +48,7 @@ static void *without_library(size_t bytes, size_t alignment) {
         void *(*next)parameters = (void *(*)parameters)next_call(&next_##name, CALLER);                      \
         if (!next)                                                                                           \
             return without_library(bytes, alignment);                                                        \
-        if (__builtin_expect(bytes < block_watch.least || !ranges_wanted, 1))                                \
+        if (__builtin_expect(bytes < block_least() || !ranges_wanted, 1))                                    \
             return next arguments;                                                                           \
         leave_out((const void *)next, &left_out_##name);                                                     \
         return noted(next arguments, bytes, CALLER, FRAME);                                                  \

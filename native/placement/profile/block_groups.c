@@ -15,10 +15,11 @@
 
 #include <string.h>
 
-#define START_NS 20000000u
-#define SHARE 50u          /* of the time since the first block */
-#define NOTED_NS 80u       /* to note a block and to free it */
-#define TURN_BLOCKS 256u   /* blocks between two looks at the clock */
+#define START_NS 2000000u
+#define SHARE 33u          /* of the time since the first block */
+#define NOTED_NS 40u       /* as measured, to note a block and that it is freed */
+#define TURN_BLOCKS 256u   /* between two looks at the clock */
+#define FREES_A_LOOK 1024u /* while nothing is noted */
 #define ALL_WATCHED 128u   /* the first ones of a group, and half as many of each doubling */
 #define MOST_WAITING 4096u /* pages */
 #define PAGE_SHIFT 12u
@@ -52,27 +53,37 @@ static struct waiting *waiting;
 static _Atomic uint32_t waiting_count;
 static atomic_bool opened; /* some that wait may not be protected */
 static _Atomic uint64_t began_ns, spent_ns;
+static atomic_bool rests; /* no blocks are noted, for want of time */
 
-/* A thread's turn of blocks that are noted, or are left out for want of time. */
-static THREAD_LOCAL volatile struct {
-    uint32_t left;
-    bool noted;
-} turn;
+static THREAD_LOCAL volatile uint32_t left, until_look; /* of this thread's turn */
 
-static bool afford(void) {
-    if (turn.left > 0) {
-        turn.left--;
-        return turn.noted;
-    }
+static bool is_cheap(void) {
     const uint64_t now = system_now_ns();
     uint64_t began = 0;
     if (atomic_compare_exchange_strong(&began_ns, &began, now))
         began = now;
-    turn.left = TURN_BLOCKS;
-    turn.noted = atomic_load(&spent_ns) < START_NS + (now > began ? now - began : 0) / SHARE;
-    if (turn.noted)
+    return atomic_load(&spent_ns) < START_NS + (now > began ? now - began : 0) / SHARE;
+}
+
+static bool afford(void) {
+    if (left == 0) {
+        if (!is_cheap()) {
+            atomic_store(&rests, true);
+            atomic_store_explicit(&block_watch.least, RANGE_BYTES, memory_order_relaxed);
+            return false;
+        }
+        left = TURN_BLOCKS;
         atomic_fetch_add(&spent_ns, TURN_BLOCKS * NOTED_NS);
-    return turn.noted;
+    }
+    left--;
+    return true;
+}
+
+void block_groups_look(void) {
+    if (!atomic_load_explicit(&rests, memory_order_relaxed) || !is_cheap())
+        return;
+    atomic_store(&rests, false);
+    atomic_store_explicit(&block_watch.least, BLOCK_BYTES, memory_order_relaxed);
 }
 
 static uint32_t stack_of(const void *caller, const void *frame) {
@@ -141,7 +152,7 @@ static void watch(const struct block *block) {
         heap_look_early();
     const uint64_t mask = lock_take(lock);
     const uint32_t at = atomic_load(&waiting_count);
-    const bool fresh = system_is_empty(page);
+    const bool fresh = system_is_empty_all(page, PAGE_BYTES);
     if (at < MOST_WAITING && protect(page)) {
         waiting[at] = (struct waiting){page, block->group, block->page, fresh};
         atomic_store(&waiting_count, at + 1);
@@ -178,6 +189,10 @@ static void made(uintptr_t start, size_t bytes, const void *caller, const void *
 
 static bool freed(uintptr_t start) {
     struct block block;
+    if (atomic_load_explicit(&rests, memory_order_relaxed) && until_look-- == 0) {
+        until_look = FREES_A_LOOK;
+        block_groups_look();
+    }
     if (!block_table_find(start, &block))
         return false;
     struct group *g = &groups[block.group - 1];
@@ -260,7 +275,8 @@ void block_groups_resume(void) {
             first_touches_give(touched);
             continue;
         }
-        if (protect(w.page) && w.fresh && !system_is_empty(w.page)) { /* touched while it was open */
+        if (protect(w.page) && w.fresh &&
+            !system_is_empty_all(w.page, PAGE_BYTES)) { /* touched while it was open */
             struct range *range = arena_at(w.page);
             protection_disarm(range, protection_block_of(range, (w.page - range->start) / PAGE_BYTES), 1,
                               FOR_FIRST_TOUCH);

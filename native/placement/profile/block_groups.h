@@ -6,7 +6,8 @@
  * known_range of kind PROFILE_BLOCKS without a range: samples of pages of the heap that a block owns are
  * counted there.
  *
- * The bookkeeping may take START_NS and SHARE of the time; further blocks are left to the heap's own ranges.
+ * The bookkeeping may take START_NS and SHARE of the time; further blocks are left to the heap's own ranges,
+ * for nothing but a look at their address when they are freed.
  * Of each group some blocks are watched for their first touch, fewer and fewer the more there are, within the
  * budget of first_touches.h: one page of each, before the first region too (heap_look_early). The blocks
  * between two watched ones are taken to be touched like the one before.
@@ -27,6 +28,8 @@ void block_groups_prepare(struct lock *profile, bool early);
 bool block_group_of(uintptr_t page, uint32_t *number, uint32_t *group_page);
 /* The listener for pages of the heap that were protected for their first touch. */
 void block_group_touched(const struct touch *touch, uint32_t region);
+/* Note blocks again if there is time for it: at least before each region. */
+void block_groups_look(void);
 /* Pages that wait for their first touch may be open; under the lock: protect them again. */
 void block_groups_opened(void);
 void block_groups_resume(void);

@@ -13,6 +13,7 @@
 #define OFFSET_BITS 12         /* in its first page */
 #define LIVE (1u << (BYTES_BITS + OFFSET_BITS))
 #define TOUCHED (LIVE << 1)
+#define IS_AT (LIVE | ((1u << OFFSET_BITS) - 1) << BYTES_BITS)
 #define LEAST_OWNED (PAGE_BYTES / 4)
 
 struct entry {
@@ -97,7 +98,9 @@ bool block_table_add(uintptr_t start, size_t bytes, uint32_t group, uint32_t pag
 }
 
 bool block_table_find(uintptr_t start, struct block *block) {
-    return read_entry(page_number(start), block) && block->start == start && block->live;
+    const struct entry *e = entry_at(page_number(start)); /* of most blocks that are freed, no entry is */
+    const uint32_t is = LIVE | (uint32_t)(start % PAGE_BYTES) << BYTES_BITS;
+    return e && (load(&e->word) & IS_AT) == is && read_entry(page_number(start), block);
 }
 
 void block_table_live(uintptr_t start, bool live) {

@@ -359,6 +359,7 @@ void profile_region_begin(struct region_call *call) {
     if (!prepared || !protection_wanted())
         return;
     atomic_store(&region, known_region(call->function));
+    block_groups_look();
     if (first_touches_wait()) {
         const uint64_t mask = lock_take(&lock);
         first_touches_resume(true);
