@@ -5,15 +5,20 @@ from collections.abc import Sequence
 
 MAGIC = 0x31464F525050554E
 SAMPLE = "<I2H3I2Hd"
-RANGE_BYTES, HEADER_BYTES = 120, 112
+RANGE_BYTES, HEADER_BYTES = 128, 120
 
 
 def profile_bytes(
-    ranges: Sequence[tuple[int, Sequence[tuple[int, int, float]]]], slots: int = 4, **changes: int
+    ranges: Sequence[tuple[int, Sequence[tuple[int, int, float]]]],
+    slots: int = 4,
+    owners: Sequence[tuple[int, int, int, int, int]] = (),
+    kinds: Sequence[int] = (),
+    **changes: int,
 ) -> bytes:
     """Return a profile; each range is its pages and its samples (page, slot, rate), sorted by page.
 
-    Ranges are heap ranges of the sites 1, 2 ..., touched first by thread 0 outside regions, whole; ``changes`` are
+    ``owners`` are pages of the heap (range, page, pages, group, its page). Ranges are, unless ``kinds`` has others,
+    heap ranges of the sites 1, 2 ..., touched first by thread 0 outside regions, whole; ``changes`` are
     fields to set otherwise: of every range those whose names begin with ``range_``, of its first touch, its stack,
     its region and its module those that begin with ``first_``, ``frame_``, ``region_`` and ``module_``, of the
     header those that begin with ``header_``; ``wait_touches`` came after the waits of bin ``wait_bin``, 9 unless told.
@@ -26,10 +31,12 @@ def profile_bytes(
             "site": site, "offset": 64 * site, "bytes": pages * 4096, "pages": pages,
             "first_sample": count, "samples": len(sampled), "first_first": site - 1, "firsts": 1,
             "start": site << 32, "since_ns": 10**9, "until_ns": 0,
-            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "stands_for": 1, "watched": 0, "written": 0,
+            "module": 0, "stack": 1, "slot": 0, "order": 0,
+            "kind": kinds[site - 1] if kinds else 1, "stands_for": 1, "watched": 0, "written": 0,
+            "blocks": 0, "block_bytes": 0,
         }  # fmt: skip
         fields |= _changed(changes, "range_")
-        records += struct.pack("<11Q8I", *fields.values())
+        records += struct.pack("<11Q10I", *fields.values())
         first = {
             "page": 0,
             "pages": min(pages, 2**32 - 1),
@@ -53,17 +60,18 @@ def profile_bytes(
     tail = (
         struct.pack("<Q2I", *region.values())
         + waits * bool(wait["touches"])
+        + b"".join(struct.pack("<6I", *one, 0) for one in owners)
         + struct.pack("<2I", *module.values())
         + b"\xab" * 32
     )
     header = {
-        "magic": MAGIC, "version": 4, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
+        "magic": MAGIC, "version": 5, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
         "regions": 1, "modules": 1, "placed": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
         "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
-        "waits": int(wait["touches"] > 0), "pid": 77,
+        "waits": int(wait["touches"] > 0), "owners": len(owners), "pid": 77,
     }  # fmt: skip
     header |= _changed(changes, "header_")
-    return struct.pack("<Q8I9Q", *header.values()) + records + samples + firsts + stack + tail + text
+    return struct.pack("<Q8I10Q", *header.values()) + records + samples + firsts + stack + tail + text
 
 
 def _changed(changes: dict[str, int], prefix: str) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """What an untimed run shows in addition to filling caches: the placement of threads and pages, and local accesses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.placement import Placement
+from numapredict.collect.placing.owned_pages import found_at, owned_pages
 from numapredict.collect.placing.placed_pages import NOWHERE, PlacedRange, pages_once, read_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
-from numapredict.collect.placing.profile_file import Profile, read_profile
+from numapredict.collect.placing.profile_file import BLOCKS, Profile, ProfiledRange, read_profile
 from numapredict.native.errors import InvalidInputError
 
 HELD = 0.98
@@ -72,15 +73,34 @@ def local_share(profile: Profile, ranges: Sequence[PlacedRange], homes: Sequence
     home = np.asarray(homes)
     local = touched = 0.0
     for known in profile.ranges:
-        found = placed.get((known.kind, known.site, known.slot, known.order))
-        if found is None or not known.count:
+        if not known.count:
             continue
         samples = profile.samples[known.first : known.first + known.count]
-        node = _nodes(found)[np.minimum(samples["page"], found.pages - 1)]
+        node = _nodes_of(known, samples["page"].astype(np.int64), placed, profile.ranges)
         rate = np.where(node == NOWHERE, 0.0, samples["rate"])
         touched += float(rate.sum())
         local += float(rate[node == home[np.minimum(samples["slot"], len(home) - 1)]].sum())
     return min(local / touched, 1.0) if touched > 0 else None  # sums of parts may exceed the sum by rounding
+
+
+def _nodes_of(
+    known: ProfiledRange,
+    pages: npt.NDArray[np.int64],
+    placed: Mapping[tuple[int, int, int, int], PlacedRange],
+    ranges: Sequence[ProfiledRange],
+) -> npt.NDArray[np.int64]:
+    """Return the node of some pages of a profiled range; those of a group of blocks are in ranges of the heap."""
+    if known.kind == BLOCKS:
+        number, page = found_at(owned_pages(known), pages)
+        nodes = np.full(len(pages), NOWHERE, dtype=np.int64)
+        for one in np.unique(number[number >= 0]).tolist():
+            mine = number == one
+            nodes[mine] = _nodes_of(ranges[one], page[mine], placed, ranges)
+        return nodes
+    found = placed.get((known.kind, known.site, known.slot, known.order))
+    if found is None:
+        return np.full(len(pages), NOWHERE, dtype=np.int64)
+    return _nodes(found)[np.minimum(pages, found.pages - 1)]
 
 
 def _nodes(found: PlacedRange) -> npt.NDArray[np.int64]:

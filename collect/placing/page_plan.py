@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from numapredict.collect.page_placement import PageAccesses, Weights, place_pages
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.collect.placing.owned_pages import owned_pages
+from numapredict.collect.placing.profile_file import BLOCKS, Profile, ProfiledRange
 
 # A boundary between two nodes costs a kernel mapping (VMA), of which a process may have 65530 (vm.max_map_count).
 MOST_RUNS = 1 << 14
@@ -53,7 +54,8 @@ class PagePlan:
 def plan_of(profile: Profile, placement: Placement, only: Sequence[ProfiledRange] | None = None) -> PagePlan:
     """Return where the pages go, of all ranges of the profile or ``only`` of these.
 
-    With S slots in the profile and T threads in the mapping, slot i stands for thread i * T // S.
+    With S slots in the profile and T threads in the mapping, slot i stands for thread i * T // S. The pages of a group
+    of blocks are those of the heap's ranges that it owns.
     """
     threads = placement.mapping.threads
     ranges = _sampled_ranges(profile.ranges if only is None else only, profile.slots, threads)
@@ -64,7 +66,7 @@ def plan_of(profile: Profile, placement: Placement, only: Sequence[ProfiledRange
         block_pages *= 2
     largest = max((found.pages for found, _ in ranges), default=1)
     while True:
-        planned = _planned(ranges, profile, placement, block_pages)
+        planned = _in_the_heap(_planned(ranges, profile, placement, block_pages), profile)
         if block_pages >= largest or sum(len(p.runs) for p in planned) <= MOST_RUNS:
             break
         block_pages *= 2
@@ -90,9 +92,13 @@ def of_regions(
 
 
 def joined(plans: Sequence[PagePlan]) -> PagePlan:
-    """Return the plan of all ranges that the plans have; none of them is in two."""
+    """Return the plan of all ranges that the plans have; of one that is in two, each has other pages."""
+    found: dict[tuple[int, ...], PlannedRange] = {}
+    for each in (each for plan in plans for each in plan.ranges):
+        had = found.get(key_of(each.range))
+        found[key_of(each.range)] = each if had is None else replace(had, runs=tuple(sorted(had.runs + each.runs)))
     return PagePlan(
-        tuple(each for plan in plans for each in plan.ranges),
+        tuple(found.values()),
         max((plan.block_pages for plan in plans), default=1),
         next((plan.rescaled_from for plan in plans if plan.rescaled_from is not None), None),
     )
@@ -107,6 +113,46 @@ def moving(places: Sequence[tuple[int, PagePlan]]) -> PagePlan:
         for each in of_each
     )
     return replace(joined([plan for _, plan in places]), ranges=tuple(ranges))
+
+
+def key_of(known: ProfiledRange) -> tuple[int, ...]:
+    """Return what a plan knows a range by."""
+    return known.kind, known.site, known.slot, known.order, known.pages
+
+
+def pages_of(plan: PagePlan) -> int:
+    """Return how many pages a plan places."""
+    return sum(count for each in plan.ranges for _, count, _ in each.runs)
+
+
+def _in_the_heap(planned: Sequence[PlannedRange], profile: Profile) -> tuple[PlannedRange, ...]:
+    """Return the plan with the pages of groups of blocks in the ranges of the heap that have them."""
+    kept = {key_of(one.range): one for one in planned if one.range.kind != BLOCKS}
+    groups = {key_of(one.range): one for one in planned if one.range.kind == BLOCKS}
+    nodes: dict[int, npt.NDArray[np.int64]] = {}
+    for known in (known for known in profile.ranges if known.kind == BLOCKS):
+        owned, group = owned_pages(known), groups.get(key_of(known))
+        of_page = _nodes(group or PlannedRange(known, ()))  # what is left out goes with no other
+        for number in np.unique(owned.range).tolist():
+            heap, mine = profile.ranges[number], owned.range == number
+            if group is None and key_of(heap) not in kept:
+                continue
+            if number not in nodes:
+                nodes[number] = _nodes(kept.get(key_of(heap)) or PlannedRange(heap, ()))
+            nodes[number][owned.page[mine]] = of_page[owned.at[mine]]
+    for number, of_page in nodes.items():
+        heap = profile.ranges[number]
+        runs = tuple(run for run in _runs(of_page, heap.pages, 1) if run[2] >= 0)
+        kept[key_of(heap)] = PlannedRange(heap, runs)
+    return tuple(kept.values())
+
+
+def _nodes(planned: PlannedRange) -> npt.NDArray[np.int64]:
+    """Return the node's OS index of each page of a range, -1 where the plan has none."""
+    nodes = np.full(planned.range.pages, -1, dtype=np.int64)
+    for first, count, node in planned.runs:
+        nodes[first : first + count] = node
+    return nodes
 
 
 def _sampled_ranges(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.placing.page_plan import PagePlan
+from numapredict.collect.placing.page_plan import PagePlan, pages_of
 from numapredict.collect.placing.placed_pages import PlacedPool, RangeTally
 from numapredict.collect.placing.placed_run_record import (
     ForkedTally,
@@ -92,7 +92,7 @@ def profile_in_words(path: Path) -> str:
 def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterator[str]:
     """Return what the plan does, and where it departs from the profile."""
     runs = sum(len(planned.runs) for planned in plan.ranges)
-    pages = sum(planned.range.pages for planned in plan.ranges)
+    pages = pages_of(plan)
     yield f"plan: {pages} pages of {len(plan.ranges)} of {len(profile.ranges)} ranges, in {runs} runs"
     if plan.rescaled_from is not None:
         yield (

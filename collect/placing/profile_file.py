@@ -19,13 +19,16 @@ from numapredict.collect.source.module_file import build_id_of
 from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
-VERSION = 4
+VERSION = 5
 MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/process/settings.h
 MOST_NUMBERED = 1 << 16  # stacks, regions and modules
 FRAMES = 16
+BLOCKS = 7
+"""The kind of a range that is a group of blocks."""
 READ, WRITE = 1, 2  # native/placement/protection/touch.h: enum access; 0 is not known
+_MOST_OWNED = 1 << 26  # pages: 256 GiB of heap
 _HEADER = np.dtype(
     [
         ("magic", "<u8"),
@@ -33,7 +36,18 @@ _HEADER = np.dtype(
         ("placed", "<u4"),
         *(
             (name, "<u8")
-            for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns", "waits", "pid")
+            for name in (
+                "samples",
+                "firsts",
+                "text_bytes",
+                "armed",
+                "touched",
+                "dropped",
+                "time_ns",
+                "waits",
+                "owners",
+                "pid",
+            )
         ),
     ]
 )
@@ -55,7 +69,21 @@ _RANGE = np.dtype(
                 "until_ns",
             )
         ),
-        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "stands_for", "watched", "written")),
+        *(
+            (name, "<u4")
+            for name in (
+                "module",
+                "stack",
+                "slot",
+                "order",
+                "kind",
+                "stands_for",
+                "watched",
+                "written",
+                "blocks",
+                "block_bytes",
+            )
+        ),
     ]
 )
 SAMPLE = np.dtype(
@@ -77,13 +105,14 @@ FIRST = np.dtype(
 _PLACE = np.dtype([("offset", "<u8"), ("module", "<u4"), ("reserved", "<u4")])
 _STACK = np.dtype([("depth", "<u4"), ("reserved", "<u4"), ("frame", _PLACE, FRAMES)])
 _MODULE = np.dtype([("path", "<u4"), ("build_id_bytes", "<u4"), ("build_id", "u1", 32)])
+OWNER = np.dtype([(name, "<u4") for name in ("range", "page", "pages", "group", "group_page", "reserved")])
 _WAITS = np.dtype([("range", "<u4"), ("reserved", "<u4"), ("touches", "<u4", 64)])
 WAIT_BINS = 64
 WAIT_BEGINS_S = np.array([0.0, *(0.25e-6 * (4 + at % 4) * 2 ** (at // 4) for at in range(WAIT_BINS - 1))])
 """Where the bins of waits begin; the last one is open."""
 _PARTS = (
     ("ranges", _RANGE), ("samples", SAMPLE), ("firsts", FIRST), ("stacks", _STACK), ("regions", _PLACE),
-    ("waits", _WAITS), ("modules", _MODULE),
+    ("waits", _WAITS), ("owners", OWNER), ("modules", _MODULE),
 )  # fmt: skip
 
 
@@ -108,6 +137,10 @@ class ProfiledRange:
     region, and ``written`` of them were written then. ``waits`` counts its touches by how long they were waited for, in
     bins that begin at WAIT_BEGINS_S. Of a site whose ranges are freed soon, each ``stands_for`` so many. It was at the
     address ``start`` from ``since_s`` to ``until_s`` of CLOCK_MONOTONIC, to the end where that is infinite.
+
+    One of kind BLOCKS is a group of ``blocks`` of the main heap, of ``block_bytes`` each, 0 where they differ: its
+    pages are theirs in the order of their allocation, and ``size_bytes`` is the most that they had together.
+    ``owned`` are OWNER records: where in the profile's ranges of the heap its pages were last.
     """
 
     kind: int
@@ -127,7 +160,10 @@ class ProfiledRange:
     start: int = 0
     since_s: float = 0.0
     until_s: float = math.inf
+    blocks: int = 0
+    block_bytes: int = 0
     firsts: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, FIRST))
+    owned: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, OWNER))
     waits: npt.NDArray[np.int64] = field(default_factory=_NO_WAITS.copy)
 
     @property
@@ -238,13 +274,18 @@ def parse_profile(data: bytes) -> Profile:
         at += int(header[name]) * kind.itemsize
     _check_touches(parts, slots)
     waits = _waits(parts["waits"], int(header["ranges"]))
+    owned = _owned(parts["owners"], parts["ranges"])
     paths = _paths(parts["modules"], data[at:])
     stacks = tuple(_stack(record, paths) for record in parts["stacks"])
     return Profile(
         slots=slots,
         page_bytes=int(header["page_bytes"]),
         ranges=tuple(
-            replace(_range(record, parts, paths, stacks), waits=waits.get(number, _NO_WAITS))
+            replace(
+                _range(record, parts, paths, stacks),
+                waits=waits.get(number, _NO_WAITS),
+                owned=owned.get(number, parts["owners"][:0]),
+            )
             for number, record in enumerate(parts["ranges"])
         ),
         samples=parts["samples"],
@@ -286,6 +327,23 @@ def _waits(records: npt.NDArray[np.void], ranges: int) -> dict[int, npt.NDArray[
     if len(records) and int(records["range"].max()) >= ranges:
         raise ValueError("there are waits for a range that is missing")
     return {int(record["range"]): record["touches"].astype(np.int64) for record in records}
+
+
+def _owned(owners: npt.NDArray[np.void], ranges: npt.NDArray[np.void]) -> dict[int, npt.NDArray[np.void]]:
+    """Return which pages of the heap each group has, by its number."""
+    for which, first in (("range", "page"), ("group", "group_page")):
+        if len(owners) and int(owners[which].max()) >= len(ranges):
+            raise ValueError("pages of the heap belong to a range that is missing")
+        ends = owners[first].astype(np.int64) + owners["pages"]
+        if bool((ends > ranges["pages"][owners[which]].astype(np.int64)).any()):
+            raise ValueError("pages of the heap are beyond the end of a range")
+    if bool((ranges["kind"][owners["range"]] == BLOCKS).any() or (ranges["kind"][owners["group"]] != BLOCKS).any()):
+        raise ValueError("pages of the heap belong to no group, or are a group's")
+    if int(owners["pages"].sum(dtype=np.int64)) > _MOST_OWNED:
+        raise ValueError("more pages of the heap have an owner than there can be")
+    order = np.argsort(owners["group"], kind="stable")
+    groups, starts = np.unique(owners["group"][order], return_index=True)
+    return dict(zip(groups.tolist(), np.split(owners[order], starts[1:]), strict=True)) if len(owners) else {}
 
 
 def _range(
@@ -333,6 +391,8 @@ def _range(
         start=int(record["start"]),
         since_s=int(record["since_ns"]) * 1e-9,
         until_s=int(record["until_ns"]) * 1e-9 or math.inf,
+        blocks=int(record["blocks"]),
+        block_bytes=int(record["block_bytes"]),
     )
 
 

@@ -13,7 +13,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.fixed_teams import team_facts
-from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, plan_of
+from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, pages_of, plan_of
 from numapredict.collect.placing.plan_file import Plan, PlannedRegion, builds_of, plan_text
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.run_file import put
@@ -231,17 +231,13 @@ def _by_touches(label: str) -> bool:
     return FACTS[parse_label(label).page_policy].needs_profile
 
 
-def _pages_of(plan: PagePlan) -> int:
-    return sum(each.range.pages for each in plan.ranges)
-
-
 def _moves(found: ApplicationPlan, data: _Data, pages: _PlannedPages, called: Sequence[str]) -> Iterator[PlannedMove]:
     for one in found.moved:
         places = tuple(
             PlannedPlace(label, tuple(called[number] for number, its in one.of.items() if its == at))
             for at, label in enumerate(one.places)
         )
-        yield PlannedMove(data.uses.names[one.array - 1], _pages_of(pages.moves[one.array]), one.times, places)
+        yield PlannedMove(data.uses.names[one.array - 1], pages_of(pages.moves[one.array]), one.times, places)
 
 
 def _record(
@@ -268,7 +264,7 @@ def _record(
             if one.team is not None
         ),
         arrays=tuple(
-            PlannedArray(data.uses.names[array - 1], found.pages[array], _pages_of(plan))
+            PlannedArray(data.uses.names[array - 1], found.pages[array], pages_of(plan))
             for array, plan in pages.alone.items()
         ),
         conflicts=tuple(conflict_in_words(one, called, data.uses.names) for one in found.conflicts),

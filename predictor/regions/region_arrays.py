@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.placing.page_plan import key_of
+from numapredict.collect.placing.profile_file import BLOCKS, Profile
 from numapredict.collect.placing.symbols import load_address
 from numapredict.predictor.regions.application_plan import Uses
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -21,11 +22,11 @@ _FEW_TOUCHES = 30
 
 def placeable(found: Sequence[Found], profile: Profile) -> tuple[Found, ...]:
     """Return the variables whose pages can be placed by themselves: they have ranges of their own."""
-    whole = {_key(known) for known in profile.ranges}
+    whole = {key_of(known) for known in profile.ranges if known.kind != BLOCKS}  # they share pages of the heap
     return tuple(
         one
         for one in found
-        if one.ranges and one.kind != "small allocations" and whole.issuperset(map(_key, one.ranges))
+        if one.ranges and one.kind != "small allocations" and whole.issuperset(map(key_of, one.ranges))
     )
 
 
@@ -74,8 +75,3 @@ def _touches(array: Found, number: int, slots: int, placement: Placement) -> Nod
     homes = np.array(placement.homes, dtype=np.int64)
     nodes = homes[touches.slot[rows] * len(homes) // slots]
     return NodeTouches(touches.page[rows], nodes, touches.count[rows], touches.weight[rows])
-
-
-def _key(known: object) -> tuple[object, ...]:
-    """Return what a plan knows a range by."""
-    return tuple(getattr(known, name) for name in ("kind", "site", "slot", "order", "pages"))

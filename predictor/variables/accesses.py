@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from numapredict.collect.measuring.samples.perf_script import Accesses
 from numapredict.collect.measuring.samples.served import LOCAL, REMOTE
-from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.placing.profile_file import BLOCKS, Profile
 from numapredict.collect.topology import Topology
 from numapredict.predictor.variables.grouping import KINDS, Found
 from numapredict.predictor.variables.memory_accesses import MemoryAccesses
@@ -36,7 +36,7 @@ def accesses_of(
 ) -> tuple[list[MemoryAccesses | None], MemoryAccesses]:
     """Return the accesses of each variable, None without a sample, and those of the program, also to anything else."""
     rows = np.sort(samples.rows[samples.rows["pid"] == profile.pid], order="address")
-    owner, page = _owners(rows, found, profile.page_bytes)
+    owner, page = _owners(rows, found, profile)
     thread = _homes_of_cpus(rows["cpu"], topology)
     memory = np.where(rows["served"] == LOCAL, thread, -1)
     for number, one in enumerate(found):
@@ -50,18 +50,32 @@ def accesses_of(
     return [one if one.samples else None for one in each], every
 
 
-def _owners(rows: npt.NDArray[np.void], found: Sequence[Found], page_bytes: int) -> tuple[Numbers, Numbers]:
+def _owners(rows: npt.NDArray[np.void], found: Sequence[Found], profile: Profile) -> tuple[Numbers, Numbers]:
     """Return the number of the variable of each sample, -1 for none, and the page within all its ranges."""
+    page_bytes = profile.page_bytes
     address, time_s = rows["address"].astype(np.int64), rows["time_s"]
     owner, page = np.full(len(rows), -1, np.int64), np.zeros(len(rows), np.int64)
     for number, one in enumerate(found):
         before = 0
         for part in one.ranges:
+            if part.kind == BLOCKS:
+                continue
             low, high = np.searchsorted(address, (part.start, part.start + part.pages * page_bytes)).tolist()
             since_s = 0.0 if KINDS.get(part.kind) == "static" else part.since_s
             inside = low + np.flatnonzero((time_s[low:high] >= since_s) & (time_s[low:high] < part.until_s))
             owner[inside] = number
             page[inside] = before + (address[inside] - part.start) // page_bytes
+            before += part.pages
+    for number, one in enumerate(found):  # of the pages that are the heap's, some are a group's
+        before = 0
+        for part in one.ranges:
+            for run in part.owned:
+                heap = profile.ranges[run["range"]]
+                start = heap.start + int(run["page"]) * page_bytes
+                low, high = np.searchsorted(address, (start, start + int(run["pages"]) * page_bytes)).tolist()
+                inside = low + np.flatnonzero((time_s[low:high] >= heap.since_s) & (time_s[low:high] < heap.until_s))
+                owner[inside] = number
+                page[inside] = before + int(run["group_page"]) + (address[inside] - start) // page_bytes
             before += part.pages
     return owner, page
 

@@ -105,6 +105,7 @@ def _judged(found: Found, run: _Run) -> Variable:
         kind=found.kind,
         size_bytes=found.size_bytes,
         allocations=found.allocations,
+        block_bytes=found.block_bytes,
         allocated=found.allocated,
         through=found.through,
         by_container=found.by_container,

@@ -8,14 +8,21 @@ from pathlib import PurePath
 
 import msgspec
 
-from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.collect.placing.profile_file import BLOCKS, Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.variables.touches import Touches, part_of, touches_of, wait_s
 from numapredict.predictor.variables.variable import Kind
 from numapredict.predictor.variables.visits import latency_s, waits_of
 
-KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations", 6: "file"}
+KINDS: dict[int, Kind] = {
+    1: "allocated",
+    2: "static",
+    3: "mapped",
+    5: "small allocations",
+    6: "file",
+    BLOCKS: "allocated",
+}
 """native/placement/memory/range.h."""
 
 _WATCHED = 6
@@ -47,8 +54,14 @@ class Found:
 
     @property
     def allocations(self) -> int:
-        """Return the number of ranges."""
-        return len(self.ranges)
+        """Return the number of ranges, and of blocks in groups."""
+        return sum(one.blocks or 1 for one in self.ranges)
+
+    @property
+    def block_bytes(self) -> int | None:
+        """Return the size of each allocation, None where they differ."""
+        sizes = {one.block_bytes if one.blocks else one.size_bytes for one in self.ranges}
+        return sizes.pop() or None if len(sizes) == 1 else None
 
     @property
     def only_read(self) -> bool | None:
@@ -190,6 +203,7 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, touc
             stack=stack, first_stack=first_stack,
         )  # fmt: skip
         return
+    known = max(ranges, key=lambda one: one.blocks)
     place = _site(known, modules)
     stack = tuple(modules.place(*one) for one in known.stack)
     made = modules.allocation(place)

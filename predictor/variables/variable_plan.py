@@ -9,8 +9,8 @@ from typing import Literal
 
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement, resolve
-from numapredict.collect.placing.page_plan import PagePlan, plan_of
-from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.collect.placing.page_plan import PagePlan, key_of, pages_of, plan_of
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.native.errors import UsageError
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.remedy import Action
@@ -51,7 +51,7 @@ def placed_alone(
         policy = PLACED[variable.remedy.action]
         there = resolve(mapping.replaced(page_policy=policy, page_nodes=mapping.thread_nodes), placement.topology)
         plan = plan_of(profile, there, found.ranges)
-        plans.append((PlacedVariable(name_of(variable), _HOW[policy], _pages(plan)), plan))
+        plans.append((PlacedVariable(name_of(variable), _HOW[policy], pages_of(plan)), plan))
     return plans
 
 
@@ -79,13 +79,4 @@ def _chosen(judged: Sequence[Judged], names: Sequence[str], profile: Profile) ->
 
 def is_placed_alone(found: Found, profile: Profile) -> bool:
     """Return whether a variable has all of its ranges: a part of one is known to a plan only as a whole."""
-    return {_key(known) for known in profile.ranges}.issuperset(map(_key, found.ranges))
-
-
-def _key(known: ProfiledRange) -> tuple[int, ...]:
-    """Return what a plan knows a range by."""
-    return known.kind, known.site, known.slot, known.order, known.pages
-
-
-def _pages(plan: PagePlan) -> int:
-    return sum(each.range.pages for each in plan.ranges)
+    return {key_of(known) for known in profile.ranges}.issuperset(map(key_of, found.ranges))

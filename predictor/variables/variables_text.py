@@ -158,11 +158,10 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
 
 def _facts(one: Variable) -> list[str]:
     """Return the lines on one variable that is worth fixing."""
-    allocations = f" in {counted(one.allocations, 'allocation')}" if one.allocations > 1 else ""
-    lines = [f"  {name_of(one)}, {_size(one.size_bytes)}{allocations}"]
+    lines = [f"  {name_of(one)}, {_blocks(one)}{_size(one.size_bytes)}"]
     if one.allocated is not None:
         what = {"static": "declared", "file": "mapped"}.get(one.kind, "allocated")
-        lines.append(_fact(what, one.allocated.text))
+        lines.append(_fact(what, f"{one.allocated.text}{_by_call(one)}"))
     lines.append(_fact("touched first", _first(one)))
     read = ", only read" if one.only_read else ""
     lines.append(_fact("used", f"{pattern_in_words(one.pattern)}{read}"))
@@ -181,6 +180,24 @@ def _facts(one: Variable) -> list[str]:
         lines.append(_fact("accesses", f"{requests_in_words(one.accesses.requests)}{_latency(one.accesses)}"))
     lines.append(_fact("what would help", one.remedy.text))
     return lines
+
+
+def _blocks(one: Variable) -> str:
+    """Return how many allocations make a variable, where they are several, and how large each is."""
+    if one.allocations < 2:
+        return ""
+    if one.kind not in {"allocated", "mapped"}:
+        return f"{counted(one.allocations, 'allocation')}, "
+    each = _size(one.block_bytes or one.size_bytes / one.allocations)
+    return f"{one.allocations:,} blocks of {each}{'' if one.block_bytes else ' on average'}, "
+
+
+def _by_call(one: Variable) -> str:
+    """Return the call that allocates each block, where the variable's line is one that leads to it."""
+    inner = one.allocation_stack[0] if one.allocation_stack and one.allocations > 1 else None
+    if inner is None or one.allocated is None or inner.offset == one.allocated.offset or inner.frame.of_the_system:
+        return ""
+    return f", by {inner.text}"
 
 
 def accesses_in_words(accesses: MemoryAccesses, worth: float) -> str:
@@ -260,7 +277,7 @@ def name_of(one: Variable) -> str:
     return f"memory of {one.allocated.text}" if one.allocated is not None else "memory"
 
 
-def _size(size_bytes: int) -> str:
+def _size(size_bytes: float) -> str:
     if size_bytes >= 2**30:
         return f"{size_bytes / 2**30:.3g} GiB"
     return f"{size_bytes / 2**20:.3g} MiB" if size_bytes >= 2**20 else f"{size_bytes / 2**10:.3g} KiB"

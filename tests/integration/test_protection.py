@@ -30,6 +30,7 @@ PARTS = (
         "policy/next_touch",
     ),
     "threads/processes",
+    *("profile/block_groups", "profile/block_table", "profile/placed_stacks"),
     *("profile/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
     *(
         "profile/known_regions",

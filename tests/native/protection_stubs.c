@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "protection_stubs.h"
 
+#include "memory/block_watch.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
 #include "memory/sites.h"
+#include "policy/pages.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
@@ -227,3 +229,14 @@ bool heap_leave_out(const void *block, size_t bytes) {
     (void)bytes;
     return false;
 }
+
+struct block_watch block_watch = {.least = RANGE_BYTES};
+
+void heap_look_early(void) {}
+
+bool heap_is_early(uintptr_t address) {
+    (void)address;
+    return false;
+}
+
+bool pages_follow_touch(void) { return false; }

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "memory/block_watch.h"
 #include "memory/heap.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define CALLER __builtin_return_address(0)
+#define FRAME __builtin_dwarf_cfa()
 #define LIKELY(condition) __builtin_expect(condition, 1)
 #define ARENA_BYTES 16384
 #define ARENA_HEAD 16 /* before each block: its size */
@@ -114,50 +116,57 @@ static void first_free(void *block) {
         NEXT(next_free)(block);
 }
 
-static void *noted(void *block, size_t bytes, const void *caller) {
+static void *noted(void *block, size_t bytes, const void *caller, const void *frame) {
     if (block && ranges_wanted && heap_for_system(caller))
         heap_leave_out(block, bytes);
     else if (block && ranges_wanted && bytes >= RANGE_BYTES)
         ranges_add(block, bytes, caller, RANGE_HEAP);
+    else if (bytes >= block_least() && ranges_wanted && block_is_watched(block))
+        block_watch.made((uintptr_t)block, bytes, caller, frame);
     return block;
 }
 
 EXPORT void *malloc(size_t bytes) {
-    if (LIKELY(!ranges_wanted || (bytes < RANGE_BYTES && !heap_for_system(CALLER))))
+    if (LIKELY(!ranges_wanted || (bytes < block_least() && !heap_for_system(CALLER))))
         return NEXT(next_malloc)(bytes);
-    return noted(NEXT(next_malloc)(bytes), bytes, CALLER);
+    return noted(NEXT(next_malloc)(bytes), bytes, CALLER, FRAME);
 }
 
 EXPORT void *calloc(size_t count, size_t bytes) {
     size_t all;
     if (LIKELY(!ranges_wanted || __builtin_mul_overflow(count, bytes, &all) ||
-               (all < RANGE_BYTES && !heap_for_system(CALLER))))
+               (all < block_least() && !heap_for_system(CALLER))))
         return NEXT(next_calloc)(count, bytes);
-    return noted(NEXT(next_calloc)(count, bytes), all, CALLER);
+    return noted(NEXT(next_calloc)(count, bytes), all, CALLER, FRAME);
 }
 
 EXPORT void free(void *block) {
     if (__builtin_expect(ranges_may_know(block), 0))
         ranges_remove(block);
+    if (block_is_watched(block))
+        block_watch.freed((uintptr_t)block);
     NEXT(next_free)(block);
 }
 
-static void *reallocated(void *block, size_t bytes, const void *caller) {
+static void *reallocated(void *block, size_t bytes, const void *caller, const void *frame) {
     struct range was;
     const bool known = ranges_may_know(block) && ranges_take(block, &was);
+    const bool is_block = block_is_watched(block) && block_watch.freed((uintptr_t)block);
     void *moved = NEXT(next_realloc)(block, bytes);
     if (moved)
-        noted(moved, bytes, caller);
+        noted(moved, bytes, caller, frame);
+    else if (is_block && bytes > 0)
+        block_watch.kept((uintptr_t)block);
     else if (!moved && known && bytes > 0) /* it has failed; with 0 bytes the block has been freed */
         ranges_put_back(block, &was);
     return moved;
 }
 
 EXPORT void *realloc(void *block, size_t bytes) {
-    if (LIKELY(!ranges_wanted ||
-               (bytes < RANGE_BYTES && !ranges_may_know(block) && !heap_for_system(CALLER))))
+    if (LIKELY(!ranges_wanted || (bytes < block_least() && !ranges_may_know(block) &&
+                                  !block_is_watched(block) && !heap_for_system(CALLER))))
         return NEXT(next_realloc)(block, bytes);
-    return reallocated(block, bytes, CALLER);
+    return reallocated(block, bytes, CALLER, FRAME);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
@@ -166,7 +175,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
         errno = ENOMEM;
         return NULL;
     }
-    return reallocated(block, all, CALLER);
+    return reallocated(block, all, CALLER, FRAME);
 }
 
 /* Rarely used functions: `next` is NULL where the process's allocator lacks the function. */
@@ -178,7 +187,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
             errno = ENOMEM;                                                                                  \
             return NULL;                                                                                     \
         }                                                                                                    \
-        return noted(next arguments, bytes, CALLER);                                                         \
+        return noted(next arguments, bytes, CALLER, FRAME);                                                  \
     }
 
 ALIGNED(aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
@@ -195,6 +204,6 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
         return ENOMEM;
     const int result = next(block, alignment, bytes);
     if (result == 0)
-        noted(*block, bytes, CALLER);
+        noted(*block, bytes, CALLER, FRAME);
     return result;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "memory/heap.h"
 
+#include "memory/block_watch.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"
 #include "process/system.h"
@@ -22,13 +23,15 @@ static size_t system_parts;
 static uintptr_t lowest = UINTPTR_MAX, highest;
 
 static uintptr_t heap_start;
-static uintptr_t heap_known;                                           /* the heap was scanned up to here */
+static uintptr_t heap_known;         /* the heap was scanned up to here */
+static _Atomic uintptr_t heap_early; /* and early, for the time being, up to here; 0: was not */
 static _Atomic(_Atomic uint64_t *) left_out[PAGES_LIMIT / PART_PAGES]; /* one bit a page */
 static bool prepared;
 static atomic_bool changed;
 static atomic_bool out_of_memory;
 static uint32_t whole_looks;
 static atomic_flag refreshing = ATOMIC_FLAG_INIT;
+struct block_watch block_watch = {.least = RANGE_BYTES};
 
 static int note_code(struct dl_phdr_info *module, size_t bytes, void *unused) {
     (void)bytes;
@@ -54,6 +57,11 @@ void heap_prepare(void) {
     prepared = true;
     /* The heap up to here was not scanned: its pages follow the process's policy (early.h). */
     heap_start = heap_known = (system_break() + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    if (block_watch.made) {
+        block_watch.start = heap_start;
+        block_watch.bytes = PAGES_LIMIT * PAGE_BYTES;
+        block_watch.least = BLOCK_BYTES;
+    }
     errno = before;
 }
 
@@ -135,12 +143,42 @@ static void look(uintptr_t from, uintptr_t to) {
     add(gap, at < to ? at : to);
 }
 
+/* The ranges that a region finds are the same whether or not the heap was looked at early. */
+static void forget_early(void) {
+    const uintptr_t end = atomic_exchange(&heap_early, 0);
+    for (uintptr_t at = heap_known; at < end;) {
+        const struct range *range = ranges_find(at);
+        const bool is_arena = range && range->kind == RANGE_ARENA;
+        const uintptr_t start = at;
+        at = range && range->end > at ? range->end : at + PAGE_BYTES;
+        if (is_arena)
+            ranges_remove_overlapping((void *)start, PAGE_BYTES);
+    }
+}
+
+void heap_look_early(void) {
+    const int before = errno;
+    const uintptr_t top = system_break() & ~(PAGE_BYTES - 1), early = atomic_load(&heap_early);
+    const uintptr_t known = early > heap_known ? early : heap_known;
+    const bool wanted = prepared && !atomic_load_explicit(&out_of_memory, memory_order_relaxed);
+    if (wanted && top > known && !atomic_flag_test_and_set(&refreshing)) {
+        atomic_store(&heap_early, top);
+        look(known, top);
+        atomic_flag_clear(&refreshing);
+    }
+    errno = before;
+}
+
+bool heap_is_early(uintptr_t address) { return address >= heap_known && address < atomic_load(&heap_early); }
+
 void heap_refresh(void) {
     const int before = errno;
     const uintptr_t top = system_break() & ~(PAGE_BYTES - 1);
     const bool again = atomic_load_explicit(&changed, memory_order_relaxed) && whole_looks < MOST_WHOLE_LOOKS;
     const bool wanted = prepared && !atomic_load_explicit(&out_of_memory, memory_order_relaxed);
     if (wanted && (top > heap_known || again) && !atomic_flag_test_and_set(&refreshing)) {
+        if (atomic_load_explicit(&heap_early, memory_order_relaxed))
+            forget_early();
         whole_looks += again;
         if (again)
             atomic_store(&changed, false);

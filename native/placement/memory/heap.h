@@ -24,5 +24,9 @@ bool heap_leave_out(const void *block, size_t bytes);
 void heap_changed(uintptr_t address);
 /* Before a region, on the encountering thread: make ranges of the heap's new part. */
 void heap_refresh(void);
+/* Make ranges of the heap's new part for the time until the next heap_refresh, and return whether an address
+ * is in that part. */
+void heap_look_early(void);
+bool heap_is_early(uintptr_t address);
 
 #endif

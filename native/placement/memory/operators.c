@@ -5,6 +5,7 @@
  * their exceptions pass through here (compiled with unwind tables); there is nothing to release.
  */
 #include "../regions/export.h"
+#include "memory/block_watch.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"
 #include "process/next_call.h"
@@ -12,10 +13,13 @@
 #include <stdlib.h>
 
 #define CALLER __builtin_return_address(0)
+#define FRAME __builtin_dwarf_cfa()
 
-static void *large(void *block, size_t bytes, const void *caller) {
-    if (block)
+static void *noted(void *block, size_t bytes, const void *caller, const void *frame) {
+    if (block && bytes >= RANGE_BYTES)
         ranges_add(block, bytes, caller, RANGE_HEAP);
+    else if (block_is_watched(block))
+        block_watch.made((uintptr_t)block, bytes, caller, frame);
     return block;
 }
 
@@ -44,10 +48,10 @@ static void *without_library(size_t bytes, size_t alignment) {
         void *(*next)parameters = (void *(*)parameters)next_call(&next_##name, CALLER);                      \
         if (!next)                                                                                           \
             return without_library(bytes, alignment);                                                        \
-        if (__builtin_expect(bytes < RANGE_BYTES || !ranges_wanted, 1))                                      \
+        if (__builtin_expect(bytes < block_least() || !ranges_wanted, 1))                                    \
             return next arguments;                                                                           \
         leave_out((const void *)next, &left_out_##name);                                                     \
-        return large(next arguments, bytes, CALLER);                                                         \
+        return noted(next arguments, bytes, CALLER, FRAME);                                                  \
     }
 
 #define DELETE(name, parameters, arguments)                                                                  \

@@ -27,7 +27,7 @@ bool call_stacks_prepare(void) {
     return stacks != NULL;
 }
 
-static uint32_t noted(const uintptr_t *address, size_t depth) {
+uint32_t call_stack_noted(const uintptr_t *address, size_t depth) {
     uint64_t hash = depth;
     for (size_t n = 0; n < depth; n++) {
         hash = (hash ^ address[n]) * 0x9e3779b97f4a7c15u;
@@ -53,12 +53,12 @@ uint32_t call_stack_of_touch(const struct touch *touch) {
     uintptr_t frames[PROFILE_FRAMES];
     const size_t depth = touch->context ? stack_of_signal(touch->context, frames, PROFILE_FRAMES)
                                         : stack_of_caller(frames, PROFILE_FRAMES);
-    return noted(frames, depth);
+    return call_stack_noted(frames, depth);
 }
 
 uint32_t call_stack_here(void) {
     uintptr_t frames[PROFILE_FRAMES];
-    return noted(frames, stack_of_caller(frames, PROFILE_FRAMES));
+    return call_stack_noted(frames, stack_of_caller(frames, PROFILE_FRAMES));
 }
 
 uint32_t call_stack_uses(uint32_t number) {

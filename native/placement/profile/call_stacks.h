@@ -10,12 +10,15 @@
 #include "protection/touch.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Call once, before any other; false if there is no memory: then no stack is noted. */
 bool call_stacks_prepare(void);
 /* Return the number of the stack of a touch, or of the calling thread's call of this library. */
 uint32_t call_stack_of_touch(const struct touch *touch);
 uint32_t call_stack_here(void);
+/* Return the number of a stack of so many addresses, each that of the last byte of a call. */
+uint32_t call_stack_noted(const uintptr_t *address, size_t depth);
 /* Return how often call_stack_here has returned this number before, and count this time. */
 uint32_t call_stack_uses(uint32_t number);
 /* Look up the modules of a stack's frames, unless that was done: at the latest while they are still loaded.

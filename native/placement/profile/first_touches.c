@@ -3,6 +3,7 @@
 
 #include "memory/mapping_budget.h"
 #include "process/system.h"
+#include "profile/block_groups.h"
 #include "profile/call_stacks.h"
 #include "protection/arming.h"
 
@@ -34,6 +35,17 @@ bool first_touches_afford(void) { return spent_ns() < allowed_ns(); }
 
 void first_touches_spent(uint64_t since_ns) {
     atomic_fetch_add(&spent_besides_ns, system_thread_ns() - since_ns);
+}
+
+bool first_touches_take(void) {
+    const bool is_room = atomic_load(&waiting) < mapping_budget_total() / 4 && first_touches_afford();
+    atomic_fetch_add(&waiting, is_room);
+    return is_room;
+}
+
+void first_touches_give(bool touched) {
+    atomic_fetch_sub(&waiting, 1);
+    atomic_fetch_add(&faults, touched);
 }
 
 static uint32_t parts_at(const struct known_range *k, uint32_t shift) {
@@ -170,6 +182,7 @@ void first_touches_resume(bool at_once) {
         if (atomic_load(&k->waiting))
             resume(k);
     }
+    block_groups_resume();
     first_touches_spent(before);
 }
 

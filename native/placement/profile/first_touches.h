@@ -19,6 +19,9 @@
  * spent on it. Any thread. */
 bool first_touches_afford(void);
 void first_touches_spent(uint64_t since_ns);
+/* The same for one page besides the parts of ranges; `touched`: it waits no longer because it was. */
+bool first_touches_take(void);
+void first_touches_give(bool touched);
 /* Cut a new range into parts and protect them; `similar` ranges were allocated by the same calls before. */
 void first_touches_begin(struct known_range *known, uint32_t similar);
 /* The listener: async-signal-safe. `region` is the number of the region that runs, 0 outside. */

@@ -71,6 +71,25 @@ struct known_range *known_add(struct range *range) {
     return k;
 }
 
+uint32_t known_add_blocks(const struct site *site, uint32_t stack) {
+    if (!allocate()) {
+        dropped++;
+        return 0;
+    }
+    struct known_range *k = known_at_number(count);
+    k->file = (struct profile_range){
+        .site = site->hash,
+        .offset = site->offset,
+        .order = count, /* unlike that of any other */
+        .since_ns = system_now_ns(),
+        .kind = PROFILE_BLOCKS,
+        .stands_for = 1,
+    };
+    k->module = site->module;
+    k->stack = stack;
+    return ++count;
+}
+
 void known_remove(struct range *range) {
     const uint32_t number = range->profile;
     if (number == 0)

@@ -7,6 +7,7 @@
 #define NUMAPLACE_KNOWN_RANGES_H
 
 #include "memory/ranges.h"
+#include "memory/sites.h"
 #include "profile/profile_file.h"
 
 #define KNOWN_LIMIT 65536
@@ -36,6 +37,8 @@ struct known_range {
 
 /* Add a range and set range->profile; return NULL if there is no memory. */
 struct known_range *known_add(struct range *range);
+/* Add a group of blocks and return its number + 1; 0 if there is no memory. */
+uint32_t known_add_blocks(const struct site *site, uint32_t stack);
 /* The range is about to be removed. */
 void known_remove(struct range *range);
 uint32_t known_count(void);

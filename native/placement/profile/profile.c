@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "profile/profile.h"
 
+#include "memory/heap.h"
+#include "policy/pages.h"
 #include "process/lock.h"
 #include "process/next_symbol.h"
 #include "process/other_threads.h"
@@ -9,6 +11,7 @@
 #include "process/side_thread.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
+#include "profile/block_groups.h"
 #include "profile/call_stacks.h"
 #include "profile/counts.h"
 #include "profile/first_touches.h"
@@ -48,8 +51,8 @@ enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 struct flight {
     struct range *range;
     _Atomic uint32_t state;
-    uint32_t number; /* of the range */
-    uint32_t who;    /* of the touch (count_who), or COUNT_OF_PAGE: outside regions */
+    uint32_t number, page; /* of the range that it is counted for, and the page in it */
+    uint32_t who;          /* of the touch (count_who), or COUNT_OF_PAGE: outside regions */
     enum purpose purpose;
     int thread_node; /* of the touch; -1: not known */
     bool written;    /* for writes: it was seen to be written */
@@ -98,7 +101,11 @@ static void on_touch(const struct touch *touch) {
 }
 
 static void on_first_touch(const struct touch *touch) {
-    first_touch_note(touch, atomic_load(&running) ? atomic_load(&region) : 0);
+    const uint32_t in = atomic_load(&running) ? atomic_load(&region) : 0;
+    if (touch->range->kind == RANGE_ARENA)
+        block_group_touched(touch, in);
+    else
+        first_touch_note(touch, in);
 }
 
 /* Some calls of the program need all memory open: what was not touched yet is protected again behind them. */
@@ -106,13 +113,16 @@ static void on_release(void) {
     if (!prepared || atomic_load(&ended))
         return;
     const uint64_t mask = lock_take(&lock);
+    block_groups_opened();
     first_touches_resume(false);
     lock_give(&lock, mask);
 }
 
 void profile_prepare(void) {
+    const struct settings *s = settings();
     several_nodes = system_has_several_nodes();
     call_stacks_prepare();
+    block_groups_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET && !s->plan && !s->map);
     protection_prepare(FOR_PROFILE, on_touch);
     protection_prepare(FOR_WRITES, on_touch);
     protection_prepare(FOR_FIRST_TOUCH, on_first_touch);
@@ -141,11 +151,11 @@ static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
         return;
     }
     const uint64_t ns = until_ns > f->since_ns + LEAST_NS ? until_ns - f->since_ns : LEAST_NS;
-    const uint32_t page = (uint32_t)(f->first + f->pages / 2);
-    counts_add(f->number, page, COUNT_OF_PAGE, ns, 0);
+    counts_add(f->number, f->page, COUNT_OF_PAGE, ns, 0);
     if (who != COUNT_OF_PAGE) {
         known_waited(known_range(f->number), ns);
-        counts_add(f->number, page, who, ns, count_nodes(node_of(f->range, page), f->thread_node));
+        counts_add(f->number, f->page, who, ns,
+                   count_nodes(node_of(f->range, f->first + f->pages / 2), f->thread_node));
         touched++;
     }
     armed++;
@@ -178,6 +188,9 @@ static void take_off(struct flight *f) {
     f->range = k->live;
     f->block = protection_block_of(f->range, page);
     f->first = protection_block_first(f->range, f->block, &f->pages);
+    f->page = (uint32_t)(f->first + f->pages / 2);
+    if (f->range->kind == RANGE_ARENA)
+        block_group_of(f->range->start + f->page * PAGE_BYTES, &f->number, &f->page);
     f->purpose = picks % WRITES_EVERY == 0 ? FOR_WRITES : FOR_PROFILE;
     f->since_ns = clock_ns();
     atomic_store(&f->state, PROTECTED); /* before the first touch can come */
@@ -213,6 +226,7 @@ static void land_everything(void) {
 static void write_file(void) {
     const struct settings *s = settings();
     const uint64_t mask = lock_take(&lock);
+    block_groups_count();
     const bool placed = s->plan || s->pages != PAGES_FIRST_TOUCH;
     profile_write_file(s->profile, s->slots, placed, armed, touched, clock_ns());
     lock_give(&lock, mask);
@@ -298,7 +312,7 @@ void profile_range_added(struct range *range) {
                                     ? short_lived_stands_for(range->site, is_crowded)
                                     : 1;
     range->profile_looks = 0;
-    if (stands_for == 0) {
+    if (stands_for == 0 || (range->kind == RANGE_ARENA && heap_is_early(range->start))) {
         range->profile = 0;
         return;
     }
@@ -322,10 +336,12 @@ void profile_range_added(struct range *range) {
 }
 
 void profile_range_removed(struct range *range) {
-    if (!prepared || !protection_wanted() || !range->profile)
+    if (!prepared || !protection_wanted() || (!range->profile && range->kind != RANGE_ARENA))
         return;
     const uint64_t mask = lock_take(&lock);
     const uint64_t now = clock_ns();
+    if (range->kind == RANGE_ARENA)
+        block_groups_opened();
     for (size_t n = 0; n < PLACES; n++)
         if (flights[n].range == range)
             land(&flights[n], now);
@@ -343,6 +359,7 @@ void profile_region_begin(struct region_call *call) {
     if (!prepared || !protection_wanted())
         return;
     atomic_store(&region, known_region(call->function));
+    block_groups_look();
     if (first_touches_wait()) {
         const uint64_t mask = lock_take(&lock);
         first_touches_resume(true);

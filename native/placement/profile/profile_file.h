@@ -4,7 +4,8 @@
  * parts one after the other: this header; `ranges` records of struct profile_range; `samples` of struct
  * profile_sample, those of a range together and in page order; `firsts` of struct profile_first, those of a
  * range together and in page order; `stacks` of struct profile_stack; `regions` of struct profile_region;
- * `waits` of struct profile_waits, in the ranges' order; `modules` of struct profile_module; `text_bytes` of
+ * `waits` of struct profile_waits, in the ranges' order; `owners` of struct profile_owner, by range and page;
+ * `modules` of struct profile_module; `text_bytes` of
  * module paths, each ended by a zero byte. It is written whole under another name in the same folder and
  * renamed, so that a reader never sees a partial file. Each process of a run that has a parallel region
  * writes one, under the first name that is free.
@@ -16,6 +17,7 @@
  * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
  * build IDs, and on computers with several nodes the nodes of pages and threads. 3: how long touches were
  * waited for, and ranges that stand for others. 4: the process, and where and when a range was in its memory.
+ * 5: groups of blocks, and which pages of the heap they own.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -23,10 +25,14 @@
 #include <stdint.h>
 
 #define PROFILE_MAGIC 0x31464f525050554eull /* "NUPPROF1", little endian */
-#define PROFILE_VERSION 4
+#define PROFILE_VERSION 5
 #define PROFILE_FRAMES 16
 #define PROFILE_BUILD_ID 32
 #define PROFILE_WAITS 64
+/* A kind besides those of range.h: blocks of the main heap that one call stack allocated. Its pages are those
+ * of the blocks in the order of their allocation; `bytes` and `blocks` are the most that there were at a
+ * time. Where they are is said by the owners; `start` is 0. */
+#define PROFILE_BLOCKS 7
 
 struct profile_header {
     uint64_t magic;
@@ -40,7 +46,7 @@ struct profile_header {
     uint64_t touched; /* and of them touched */
     uint64_t dropped; /* ranges and samples for which there was no memory */
     uint64_t time_ns; /* of the run inside parallel regions */
-    uint64_t waits;
+    uint64_t waits, owners;
     uint64_t pid; /* of the process; with `start` and the times of ranges: whose the samples of perf are */
 };
 
@@ -61,6 +67,8 @@ struct profile_range {
         stands_for;   /* ranges of its site that are freed soon: so many, of which the others were left out */
     uint32_t watched; /* pages that were protected for writes alone, for a short time within regions */
     uint32_t written; /* and of them written then */
+    uint32_t blocks;  /* of a group, else 0 */
+    uint32_t block_bytes; /* of each of them, 0 where they differ */
 };
 
 struct profile_sample {
@@ -106,6 +114,13 @@ struct profile_region { /* the outlined function */
 struct profile_waits {
     uint32_t range, reserved;
     uint32_t touches[PROFILE_WAITS];
+};
+
+/* Pages of a range of the main heap that are one after the other in the group that owns them. */
+struct profile_owner {
+    uint32_t range, page, pages;
+    uint32_t group, group_page; /* `group`: its number among the ranges */
+    uint32_t reserved;
 };
 
 /* Four bins double the wait: 0, 1, 1.25, 1.5, 1.75, 2, 2.5, 3 microseconds and so on. */

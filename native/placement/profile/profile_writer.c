@@ -4,6 +4,7 @@
 
 #include "memory/sites.h"
 #include "process/system.h"
+#include "profile/block_groups.h"
 #include "profile/call_stacks.h"
 #include "profile/counts.h"
 #include "profile/first_touches.h"
@@ -21,7 +22,8 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
-#define MOST_FILES 64 /* most processes of a run with a profile each */
+#define MOST_GONE_PAGES (1u << 20) /* of the heap's ranges that went, for their owners */
+#define MOST_FILES 64              /* most processes of a run with a profile each */
 
 /* Raw writes: the wrapper of calls.c would check this library's own memory. */
 struct output {
@@ -131,11 +133,21 @@ static bool first_of(const struct known_range *k, uint32_t number, struct text *
     return true;
 }
 
+static size_t firsts_of_blocks(uint32_t number, struct text *t, struct profile_first **firsts) {
+    const size_t found = block_group_firsts(number, firsts);
+    for (size_t n = 0; n < found; n++) {
+        struct profile_first *const first = &(*firsts)[n];
+        first->stack = stack_of(t, first->stack);
+        first->region = first->region <= t->head.regions ? first->region : 0;
+    }
+    return found;
+}
+
 /* The first touches are counted here and written later, when there may be more of them: those of a range are
  * limited to this number. */
 static void put_ranges(struct output *o, const struct count *c, size_t number, struct text *t,
                        uint32_t *firsts) {
-    struct profile_first first;
+    struct profile_first first, *blocks;
     size_t at = 0;
     for (uint32_t n = 0; n < t->head.ranges; n++) {
         const struct known_range *k = known_range(n);
@@ -151,6 +163,8 @@ static void put_ranges(struct output *o, const struct count *c, size_t number, s
         }
         for (uint32_t part = 0; part < k->parts; part++)
             range.firsts += first_of(k, part, t, &first);
+        if (range.kind == PROFILE_BLOCKS)
+            range.firsts = firsts_of_blocks(n, t, &blocks);
         firsts[n] = (uint32_t)range.firsts;
         t->head.samples += range.samples;
         t->head.firsts += range.firsts;
@@ -162,7 +176,12 @@ static void put_firsts(struct output *o, struct text *t, const uint32_t *firsts)
     for (uint32_t n = 0; n < t->head.ranges; n++) {
         const struct known_range *k = known_range(n);
         uint32_t left = firsts[n];
-        struct profile_first first;
+        struct profile_first first, *blocks;
+        if (k->file.kind == PROFILE_BLOCKS) {
+            const size_t found = firsts_of_blocks(n, t, &blocks);
+            put(o, blocks, (found < left ? found : left) * sizeof *blocks);
+            continue;
+        }
         for (uint32_t part = 0; part < k->parts && left; part++)
             if (first_of(k, part, t, &first)) {
                 put(o, &first, sizeof first);
@@ -219,6 +238,33 @@ static void put_waits(struct output *o, struct text *t) {
     }
 }
 
+struct owners {
+    struct output *o;
+    uint64_t number;
+};
+
+static void put_owner(const struct profile_owner *run, void *data) {
+    struct owners *const to = data;
+    put(to->o, run, sizeof *run);
+    to->number++;
+}
+
+/* A range of the heap goes when a library of the system gets a block in it, as for the last line that is
+ * printed: a run under a plan has it until then, too. */
+static void put_owners(struct output *o, struct text *t) {
+    struct owners to = {.o = o};
+    uint64_t gone_pages = 0;
+    for (uint32_t n = 0; n < t->head.ranges; n++) {
+        const struct known_range *k = known_range(n);
+        if (k->file.kind != RANGE_ARENA)
+            continue;
+        gone_pages += k->live ? 0 : k->file.pages;
+        if (k->live || gone_pages <= MOST_GONE_PAGES)
+            block_group_runs(k, n, put_owner, &to);
+    }
+    t->head.owners = to.number;
+}
+
 static void put_all(struct output *o, const struct count *c, size_t number, struct text *t,
                     uint32_t *firsts) {
     module_of(t, "");
@@ -233,6 +279,7 @@ static void put_all(struct output *o, const struct count *c, size_t number, stru
     put_stacks(o, t);
     put_regions(o, t);
     put_waits(o, t);
+    put_owners(o, t);
     put_modules(o, t);
     flush(o);
     if (!o->failed && syscall(SYS_pwrite64, o->file, &t->head, sizeof t->head, 0) != (long)sizeof t->head)

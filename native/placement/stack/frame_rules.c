@@ -304,6 +304,7 @@ bool frame_rules_at(uintptr_t instruction, struct frame_rules *rules) {
     *rules = (struct frame_rules){.base = FRAME_REGISTERS, .of_signal = entry.of_signal};
     if (!run(&entry.shared, &entry, &machine, rules, UINTPTR_MAX))
         return false;
+    rules->function = entry.start;
     machine.first = *rules;
     machine.at = entry.start;
     return run(&entry.own, &entry, &machine, rules, instruction) && rules->base < FRAME_REGISTERS;

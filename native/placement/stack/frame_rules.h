@@ -28,6 +28,7 @@ struct frame_rules {
     int32_t
         argument[FRAME_REGISTERS]; /* RULE_AT, RULE_VALUE: offset from the CFA; RULE_REGISTER: which one */
     bool of_signal;                /* the caller was interrupted at its instruction and made no call */
+    uintptr_t function;            /* where the function, or the part of it, begins */
 };
 
 /* Fill in the rules at an instruction; return false if there are none that can be followed. */

@@ -70,6 +70,16 @@ def test_touches_of_pages_on_the_touchers_node_are_local_by_their_rates() -> Non
     assert local_share(profile, [placed(1, (0, 4, 1))], HOMES) == pytest.approx(1 / 12)
 
 
+def test_samples_of_blocks_are_of_the_pages_that_they_have_in_the_heap() -> None:
+    profile = parse_profile(
+        profile_bytes(
+            [(4, []), (2, [(0, 0, 1.0), (1, 1, 3.0)])], owners=[(0, 1, 1, 1, 1), (0, 3, 1, 1, 0)], kinds=[5, 7]
+        )
+    )
+    heap = PlacedRange(5, (5, 1, 0, 0), "", 64, 4, 0, (PageRun(0, 2, 0, -1), PageRun(2, 2, 1, -1)))
+    assert local_share(profile, [heap], HOMES) == pytest.approx(3 / 4)  # page 0 is on node 1, page 1 on node 0
+
+
 def test_ranges_are_matched_by_what_names_them() -> None:
     profile = parse_profile(profile_bytes([(2, [(0, 0, 1.0)]), (2, [(1, 0, 3.0)])]))
     ranges = [placed(2, (0, 2, 1)), placed(1, (0, 2, 0))]

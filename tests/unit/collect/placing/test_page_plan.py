@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, joined, moving, of_regions, plan_of
+from numapredict.collect.placing.page_plan import PagePlan, PlannedRange, joined, moving, of_regions, plan_of
 from numapredict.collect.placing.profile_file import FIRST, parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -49,6 +50,41 @@ def test_a_page_without_samples_is_used_as_the_nearest_sampled_one() -> None:
     # Pages 3 and 4 are nearer to 2, 5 and 6 to 7.
     assert nodes(found) == [[10] * 5 + [11] * 7]
     assert nodes(plan([(5, [(1, 0, 1.0), (3, 2, 1.0)])])) == [[10, 10, 10, 11, 11]]  # page 2: the one before
+
+
+HEAP: list[tuple[int, Samples]] = [(8, [(7, 3, 1.0)]), (4, [(0, 0, 1.0), (3, 3, 1.0)]), (2, [(0, 0, 1.0)])]
+"""A range of the heap, of whose pages the first group of blocks has 5, 2, 3 and 1, the second 0 and 6."""
+
+OWNERS = [(0, 5, 1, 1, 0), (0, 2, 2, 1, 1), (0, 1, 1, 1, 3), (0, 0, 1, 2, 0), (0, 6, 1, 2, 1)]
+
+
+def of_heap(only: Sequence[int] | None) -> tuple[PlannedRange, ...]:
+    profile = parse_profile(profile_bytes(HEAP, owners=OWNERS, kinds=[5, 7, 7]))
+    ranges = None if only is None else [profile.ranges[number] for number in only]
+    return plan_of(profile, resolve(LOCALITY, TOPOLOGY), ranges).ranges
+
+
+def test_blocks_are_placed_where_the_heap_has_them() -> None:
+    (one,) = of_heap([1])
+    # By its pages the group has 10, 10, 11, 11.
+    assert (one.range.kind, one.range.pages) == (5, 8)
+    assert one.runs == ((1, 1, 11), (2, 1, 10), (3, 1, 11), (5, 1, 10))
+    (other,) = of_heap([2])
+    assert other.runs == ((0, 1, 10), (6, 1, 10))
+
+
+def test_what_blocks_leave_of_the_heap_goes_with_none_of_them() -> None:
+    assert [one.runs for one in of_heap([0])] == [((4, 1, 11), (7, 1, 11))]
+    assert [one.runs for one in of_heap(None)] == [
+        ((0, 1, 10), (1, 1, 11), (2, 1, 10), (3, 2, 11), (5, 2, 10), (7, 1, 11)),
+    ]
+
+
+def test_two_groups_of_one_range_of_the_heap_are_planned_together() -> None:
+    there = resolve(LOCALITY, TOPOLOGY)
+    profile = parse_profile(profile_bytes(HEAP, owners=OWNERS, kinds=[5, 7, 7]))
+    (one,) = joined([plan_of(profile, there, [each]) for each in profile.ranges[1:]]).ranges
+    assert one.runs == ((0, 1, 10), (1, 1, 11), (2, 1, 10), (3, 1, 11), (5, 1, 10), (6, 1, 10))
 
 
 def test_ranges_that_were_never_sampled_are_left_out() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.placing import profile_file as pf
-from numapredict.collect.placing.profile_file import FIRST, WAIT_BEGINS_S, parse_profile, read_profile
+from numapredict.collect.placing.profile_file import BLOCKS, FIRST, WAIT_BEGINS_S, parse_profile, read_profile
 from numapredict.native.errors import InvalidInputError
 from tests.profiles import profile_bytes
 
@@ -40,6 +40,17 @@ def test_waits_are_those_of_their_range() -> None:
     assert profile.ranges[2].waits[13] == 7
 
 
+def test_groups_of_blocks_know_their_pages_in_the_heap() -> None:
+    owners = [(0, 1, 2, 1, 2), (0, 5, 1, 1, 0), (0, 7, 1, 2, 0)]
+    profile = parse_profile(
+        profile_bytes(RANGES, owners=owners, kinds=[5, 7, 7], range_blocks=3, range_block_bytes=5000)
+    )
+    assert [one.owned[["range", "page", "pages", "group_page"]].tolist() for one in profile.ranges] == [
+        [], [(0, 1, 2, 2), (0, 5, 1, 0)], [(0, 7, 1, 0)],
+    ]  # fmt: skip
+    assert (profile.ranges[1].kind, profile.ranges[1].blocks, profile.ranges[1].block_bytes) == (BLOCKS, 3, 5000)
+
+
 @pytest.mark.native
 def test_bins_of_waits_begin_where_the_library_begins_them(tmp_path: Path) -> None:
     folder = Path(__file__).parents[4] / "native" / "placement" / "profile"
@@ -57,8 +68,8 @@ def test_bins_of_waits_begin_where_the_library_begins_them(tmp_path: Path) -> No
 DAMAGE = {
     "another magic": profile_bytes(RANGES, header_magic=1),
     "the first version": profile_bytes(RANGES, header_version=1),
-    "an older version": profile_bytes(RANGES, header_version=3),
-    "a later version": profile_bytes(RANGES, header_version=5),
+    "an older version": profile_bytes(RANGES, header_version=4),
+    "a later version": profile_bytes(RANGES, header_version=6),
     "too many samples": profile_bytes(RANGES, header_samples=5),
     "absurdly many samples": profile_bytes(RANGES, header_samples=2**63),
     "absurdly many ranges": profile_bytes(RANGES, header_ranges=2**32 - 1),
@@ -81,6 +92,11 @@ DAMAGE = {
     "an allocation by no call": profile_bytes(RANGES, range_stack=2),
     "a range that stands for none": profile_bytes(RANGES, range_stands_for=0),
     "waits beyond": profile_bytes(RANGES, wait_touches=1, wait_range=3),
+    "pages of the heap of no range": profile_bytes(RANGES, owners=[(3, 0, 1, 1, 0)], kinds=[5, 7, 1]),
+    "pages of the heap of no group": profile_bytes(RANGES, owners=[(0, 0, 1, 2, 0)], kinds=[5, 7, 1]),
+    "pages of a group of a group": profile_bytes(RANGES, owners=[(1, 0, 1, 1, 0)], kinds=[5, 7, 1]),
+    "pages of the heap behind its end": profile_bytes(RANGES, owners=[(0, 9, 2, 1, 0)], kinds=[5, 7, 1]),
+    "pages of the heap behind a group's end": profile_bytes(RANGES, owners=[(0, 0, 2, 1, 3)], kinds=[5, 7, 1]),
     "a stack too deep": profile_bytes(RANGES, frame_depth=17),
     "a call in no module": profile_bytes(RANGES, frame_module=1),
     "a region in no module": profile_bytes(RANGES, region_module=1),

@@ -6,7 +6,7 @@ import pytest
 
 from numapredict.collect.measuring.samples.perf_script import ACCESS, Accesses
 from numapredict.collect.measuring.samples.served import CACHE, LOCAL, REMOTE
-from numapredict.collect.placing.profile_file import SAMPLE, Profile, ProfiledRange
+from numapredict.collect.placing.profile_file import OWNER, SAMPLE, Profile, ProfiledRange
 from numapredict.predictor.variables.accesses import accesses_of
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.page_nodes import PageNodes
@@ -82,3 +82,15 @@ def test_on_one_node_nothing_is_remote() -> None:
     (one,), _ = accesses_of([found()], PROFILE, samples((0, LOCAL, AT, 300)), topology_of((4,)), None)
     assert one is not None
     assert (one.requests.nodes, one.requests.by_node, one.lpi_numa) == ((0,), (1,), 0)
+
+
+def test_accesses_to_blocks_are_theirs_and_not_the_heaps() -> None:
+    heap, rows = found(kind=5), found(kind=7, start=0)
+    owned = np.array([(0, 2, 2, 1, 0, 0), (0, 6, 1, 1, 2, 0)], OWNER)
+    rows = replace(rows, ranges=(replace(rows.ranges[0], owned=owned),))
+    taken = samples(*((0, LOCAL, AT + page * 4096, 300) for page in (0, 2, 3, 6, 7)))
+    profile = replace(PROFILE, ranges=(heap.ranges[0], rows.ranges[0]))
+    (rest, own), _ = accesses_of([heap, rows], profile, taken, TWO_NODES, NODES)
+    assert rest is not None
+    assert own is not None
+    assert (rest.samples, own.samples) == (2, 3)
