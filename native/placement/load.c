@@ -22,12 +22,14 @@
 #include "policy/verify.h"
 #include "process/loaded_module.h"
 #include "process/next_call.h"
+#include "process/other_threads.h"
 #include "process/program.h"
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/unseen_library.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
+#include "protection/holds.h"
 #include "protection/protection.h"
 #include "protection/stacks.h"
 #include "threads/pool.h"
@@ -43,15 +45,17 @@
 
 static bool left_at_load; /* to be unplaced */
 
+/* A child goes on where its parent's other threads cannot have been in the middle of something. */
 static void before_fork(void) {
     if (withdrawn() || left_at_load)
         return;
     pool_rest();
     slots_before_child();
+    protection_fork_is_alone(protection_wanted() && system_is_single());
 }
 
 static void in_child(void) {
-    forked_child_after_fork();
+    forked_child_after_fork(protection_goes_on() && profile_goes_on());
     if (withdrawn())
         return;
     ranges_after_fork();
@@ -66,22 +70,39 @@ static void in_child(void) {
     pool_after_fork();
 }
 
-/* An OpenMP runtime may come with a library that the program loads while it runs. */
-static atomic_bool asleep;
+/* An OpenMP runtime may come with a library that the program loads while it runs: until its first region it
+ * is not placed, and until there is a runtime its memory is only noted. */
+static atomic_bool asleep, only_noted;
 
-static void range_added(struct range *range) {
+static void look_after_late(void);
+
+static void place_pages(struct range *range) {
     pages_range_added(range);
     if (range->kind == RANGE_FILE)
         file_pages_added(range);
     if (places_exist())
         places_range_added(range);
+}
+
+static void place_noted(struct range *range, void *unused) {
+    (void)unused;
+    if (range->kind != RANGE_FILE)
+        place_pages(range);
+}
+
+static void range_added(struct range *range) {
+    if (atomic_load_explicit(&only_noted, memory_order_relaxed) && program_got_runtime())
+        look_after_late();
+    if (!atomic_load_explicit(&only_noted, memory_order_relaxed) || range->kind == RANGE_FILE)
+        place_pages(range);
     next_touch_range_added(range);
     profile_range_added(range);
 }
 
 /* The policy is called last: the range is open by then, and no other part needs it. */
 static void range_removed(struct range *range) {
-    verify_freed(range);
+    if (!atomic_load_explicit(&only_noted, memory_order_relaxed))
+        verify_freed(range);
     profile_range_removed(range);
     next_touch_range_removed(range);
     protection_forget(range);
@@ -91,16 +112,65 @@ static void range_removed(struct range *range) {
     page_changes_forget(range);
 }
 
-static void look_after_memory(const struct settings *s) {
-    if (!pages_need_ranges())
-        return;
+static void prepare_protection(const struct settings *s) {
     if (pages_follow_touch())
         next_touch_prepare();
     if (s->profile)
         profile_prepare();
+}
+
+static void look_at_memory(void) {
     heap_prepare();
+    profile_watch_firsts();
     ranges_wanted = true;
     ranges_add_statics();
+}
+
+static void look_after_memory(const struct settings *s) {
+    if (!pages_need_ranges())
+        return;
+    prepare_protection(s);
+    look_at_memory();
+}
+
+/* Without this no page could be protected once there is a runtime: threads of before might have SIGSEGV
+ * blocked, and calls of before might wait with their memory in a page. */
+static void note_memory(const struct settings *s) {
+    prepare_protection(s);
+    if (!protection_wanted())
+        return;
+    stack_prepare();
+    ranges_wanted = true;
+    atomic_store(&only_noted, true);
+}
+
+/* A protected page would kill the process. */
+static void withdraw_where_faults_are_blocked(void) {
+    if (!protection_wanted() || !other_threads_block_faults())
+        return;
+    protection_withdraw();
+    unprofiled("blocked");
+}
+
+/* The library's constructors may start threads without our knowledge. */
+static void around_deep_binding(bool opened) {
+    if (!opened && protection_wanted()) {
+        protection_hold_all();
+    } else if (protection_wanted()) {
+        withdraw_where_faults_are_blocked();
+        protection_release(HOLD_EVERYTHING);
+    }
+}
+
+static void look_after_late(void) {
+    static atomic_bool done;
+    if (!pages_need_ranges() || atomic_exchange(&done, true))
+        return;
+    withdraw_where_faults_are_blocked();
+    look_at_memory();
+    ranges_for_each(place_noted, NULL);
+    if (!atomic_exchange(&only_noted, false))
+        verify_late();
 }
 
 /* A rank beyond the last slot: only the region clock stays active. */
@@ -121,12 +191,6 @@ static void look_after_files(const struct settings *s) {
     mapped_files_wanted = !s->adapt && (file_pages_prepare() || pages_need_ranges());
 }
 
-static void look_after_late(void) {
-    look_after_memory(settings());
-    verify_late();
-}
-
-/* If other threads exist, they may have SIGSEGV blocked, and a protected page would kill the process. */
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;
@@ -137,8 +201,7 @@ static void wake(void) {
         adapting_give_up("its OpenMP runtime was loaded while it ran");
     else {
         file_pages_activate(true);
-        if (system_is_single())
-            look_after_late();
+        look_after_late();
     }
 }
 
@@ -258,7 +321,8 @@ __attribute__((constructor)) static void load(void) {
                                                 .end = end,
                                                 .wait = wait,
                                                 .barrier = barrier};
-    deep_binding_watch(unseen_library);
+    unseen_prepare();
+    deep_binding_watch(unseen_library, around_deep_binding);
     tell_runtime_its_share(s);
     loaded_modules_look();
     next_calls_find();
@@ -290,6 +354,8 @@ __attribute__((constructor)) static void load(void) {
         if (!s->adapt) {
             slots_release_binding();
             look_after_threads();
+            if (!s->no_place)
+                note_memory(s);
         }
         atomic_store(&asleep, true);
         return;

@@ -64,7 +64,7 @@ void withdraw(void) {
         pool_give_up();
         verify_all(teams_for_each, places_for_each);
         profile_withdraw();
-        settings_forget_files();
+        settings_forget_files(false);
         let_go_of_memory();
         slots_give_up();
     }

@@ -28,9 +28,13 @@
 typedef void *(*opener)(const char *, int);
 
 static void (*tell)(const char *name);
+static void (*tell_around)(bool opened);
 static _Atomic(opener) next_open;
 
-void deep_binding_watch(void (*unseen)(const char *name)) { tell = unseen; }
+void deep_binding_watch(void (*unseen)(const char *name), void (*around)(bool opened)) {
+    tell = unseen;
+    tell_around = around;
+}
 
 static opener real_open(void) {
     opener found = atomic_load(&next_open);
@@ -165,7 +169,11 @@ static int note_new(struct dl_phdr_info *info, size_t bytes, void *data) {
 static void *open_deeply(const char *path, int flags) {
     struct walk walk = {.known = 0};
     dl_iterate_phdr(count_one, &walk);
+    if (tell_around)
+        tell_around(false);
     void *const handle = real_open()(path, flags);
+    if (tell_around)
+        tell_around(true);
     if (!handle)
         return NULL;
     const int before = errno;

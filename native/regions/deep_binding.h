@@ -11,7 +11,10 @@
 #ifndef NUMAPREDICT_DEEP_BINDING_H
 #define NUMAPREDICT_DEEP_BINDING_H
 
-/* Be told of each library that cannot be followed, by the name that the program gave. */
-void deep_binding_watch(void (*unseen)(const char *name));
+#include <stdbool.h>
+
+/* Be told of each library that cannot be followed, by the name that the program gave; and before and after
+ * one is opened (`opened`) whose constructors may call what a function of ours would have to see. */
+void deep_binding_watch(void (*unseen)(const char *name), void (*around)(bool opened));
 
 #endif

@@ -18,11 +18,16 @@ from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import cannot_start, exit_and_signal, run_process
 from numapredict.collect.placing.profile_file import Profile, is_profile, read_profile
 from numapredict.collect.placing.start import start_of
-from numapredict.collect.placing.unseen_libraries import unseen_libraries
+from numapredict.collect.placing.unseen_libraries import unprofiled, unseen_libraries
 from numapredict.collect.program import Program
 from numapredict.collect.space import placement_if_any
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError, UnrunnableProgramError
+
+_NO_REGION = (
+    "no parallel region was seen to begin in it or in what it started; it must have one, not have the OpenMP runtime"
+    " linked in statically, and end by itself"
+)
 
 
 class ProfiledRun(msgspec.Struct, frozen=True):
@@ -69,9 +74,9 @@ def profiled(program: Program, threads: int, folder: Path, source: PerfSamples |
     if not profiles:
         require_room(folder)
         how = f" ({ending.reason})" if ending.reason else ""
-        why = next(unseen_libraries(files), "it must have a parallel region and end by itself")
+        why = next(unprofiled(files), None) or next(unseen_libraries(files), _NO_REGION)
         raise UnrunnableProgramError(f"{program.name} left no profile{how}: {why}")
-    notes = list(unseen_libraries(files))
+    notes = [*unseen_libraries(files), *(f"of a further process: {why}" for why in unprofiled(files))]
     if len(profiles) > 1:
         notes.append(f"{len(profiles)} of its processes had parallel regions: this is the one with the most samples")
     if ending.reason:

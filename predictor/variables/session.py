@@ -131,8 +131,8 @@ def _answer(
     found = found_in(profile, modules)
     if not found:
         raise UnrunnableProgramError(
-            "no touch of a variable was sampled: the parallel regions took "
-            f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
+            "too few samples: no touch of a variable was sampled, for the parallel regions took "
+            f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps, for a second at least"
         )
     pairs: Sequence[Judged] = judged(found, profile, modules, nodes)
     pairs, accesses, unlike = _with_accesses(pairs, ran, topology, nodes)
@@ -216,7 +216,11 @@ def _notes(
             "than the one that touched a page first; for the remote share on a machine, use --machine NAME"
         )
     if seen < _FEW_TOUCHES:
-        notes.append(f"sampled few touches, {seen}, so that shares are rough: run a larger input, or more steps")
+        enough_s = profile.time_s * _FEW_TOUCHES / max(seen, 1)
+        notes.append(
+            f"too few samples: {seen} touches in {profile.time_s:.2g} s of parallel regions, so that shares are rough: "
+            f"run a larger input, or more steps, for about {enough_s:.2g} s of them"
+        )
     if profile.dropped:
         notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
     places = [

@@ -33,9 +33,10 @@ def files_of(program: Path, end: str, pages: str, folder: Path, *, forks: bool =
 
 
 @pytest.mark.parametrize("pages", ["first-touch", "locality"])
-def test_a_child_writes_nothing(program: Path, tmp_path: Path, pages: str) -> None:
-    # The parent leaves by _exit, before the library has written more than the regions, which it does as they end.
-    assert files_of(program, "_exit", pages, tmp_path) == {"report"}
+def test_a_child_writes_nothing_but_that_it_is_not_profiled(program: Path, tmp_path: Path, pages: str) -> None:
+    # The parent leaves by _exit: then the regions are written, as they end, and the profile.
+    assert files_of(program, "_exit", pages, tmp_path) == {"report", "profile", "report.unprofiled"}
+    assert (tmp_path / "report.unprofiled").read_text() == "forked\n"
     times = read_region_times(tmp_path / "report")
     assert times is not None
     assert [region.count for region in times.regions] == [4]
@@ -43,7 +44,7 @@ def test_a_child_writes_nothing(program: Path, tmp_path: Path, pages: str) -> No
 
 @pytest.mark.parametrize("pages", ["first-touch", "locality"])
 def test_the_parents_files_hold_nothing_of_the_childs(program: Path, tmp_path: Path, pages: str) -> None:
-    assert files_of(program, "exit", pages, tmp_path) == set(FILES)
+    assert files_of(program, "exit", pages, tmp_path) == {*FILES, "report.unprofiled"}
     found = read_map(tmp_path / "map")
     assert found is not None
     assert len({thread.process for thread in found.threads} | {placed.process for placed in found.ranges}) == 1
@@ -56,7 +57,7 @@ def test_the_parents_files_hold_nothing_of_the_childs(program: Path, tmp_path: P
 
 @pytest.mark.parametrize("pages", ["first-touch", "locality"])
 def test_a_child_that_counts_begins_at_zero(program: Path, tmp_path: Path, pages: str) -> None:
-    assert files_of(program, "exit", pages, tmp_path, forks=True) == {*FILES, "report.2"}
+    assert files_of(program, "exit", pages, tmp_path, forks=True) == {*FILES, "report.2", "report.unprofiled"}
     parent, child = (read_region_times(tmp_path / name) for name in ("report", "report.2"))
     assert parent is not None
     assert child is not None

@@ -162,12 +162,13 @@ def test_openmp_that_is_loaded_later_is_looked_after_from_then_on(tmp_path: Path
     alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout == alone
     found = parse_map((tmp_path / "map").read_text())
-    assert found.late
+    assert not found.late  # under another policy its memory from before the first region is not known
     assert {thread.slot for thread in found.threads} == set(range(PROFILED))
     assert not any(thread.wrong for thread in found.threads)
-    array = [known for known in found.ranges if known.module == str(module) and known.pages >= 255]
-    assert len(array) == 1  # the second: the first was there before the library knew of OpenMP
-    decided = sum(run.count for run in array[0].runs if run.wanted >= 0)
+    arrays = [known for known in found.ranges if known.module == str(module) and known.pages >= 255]
+    assert len(arrays) == 2  # one was there before the library knew of OpenMP
+    # The second: libomp makes itself ready in the first region, by calls for which everything is open.
+    decided = sum(run.count for run in arrays[1].runs if run.wanted >= 0)
     assert decided >= 255
 
 

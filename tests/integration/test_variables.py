@@ -176,8 +176,8 @@ def test_a_program_that_fails_is_judged_and_its_exit_code_told(tmp_path: Path) -
 
 
 REFUSED = {
-    "no parallel region": (("true",), "true left no profile: it must have a parallel region"),
-    "a failure before any": (("false",), "false left no profile (exit code 1): it must"),
+    "no parallel region": (("true",), "true left no profile: no parallel region was seen"),
+    "a failure before any": (("false",), "false left no profile (exit code 1): no parallel"),
     "no program": (("./absent",), "./absent: no such file"),
     "no question": ((), "name a program to profile, or with --profile"),
     "two questions": (("--profile", "x", "true"), "name a program to profile, or with --profile"),

@@ -65,17 +65,24 @@ uint64_t site_hash(const char *module, uint64_t offset) {
     return hash;
 }
 
-bool site_module_outside(const char *path) {
-    static const char *const names[] = {
-        "libc.so.",   "libc-2.",     "libpthread",   "libdl.so",   "librt.so", "ld-linux",
-        "libgomp.so", "libgomp-",    "libomp.so",    "libomp-",    "libomp5",  "libiomp5",
-        "libnuma",    "libhwloc.so", "libgcc_s.so.", "linux-vdso",
-    };
-    const char *name = file_name(path);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+static bool begins_with_one_of(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
+}
+#define IS_ONE_OF(path, names) begins_with_one_of(file_name(path), names, sizeof(names) / sizeof *(names))
+
+bool site_module_is_runtime(const char *path) {
+    static const char *const names[] = {"libgomp.so", "libgomp-", "libomp.so",
+                                        "libomp-",    "libomp5",  "libiomp5"};
+    return IS_ONE_OF(path, names);
+}
+
+bool site_module_outside(const char *path) {
+    static const char *const names[] = {"libc.so.", "libc-2.", "libpthread",  "libdl.so",     "librt.so",
+                                        "ld-linux", "libnuma", "libhwloc.so", "libgcc_s.so.", "linux-vdso"};
+    return IS_ONE_OF(path, names) || site_module_is_runtime(path);
 }
 
 const char *site_program(void) {

@@ -1,4 +1,4 @@
-/* other_threads.h: whether the calling thread is the last one that runs. */
+/* other_threads.h: what the kernel says of the process's threads. */
 #ifndef NUMAPLACE_OTHER_THREADS_H
 #define NUMAPLACE_OTHER_THREADS_H
 
@@ -6,5 +6,7 @@
 
 /* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
 bool other_threads_ended(void);
+/* Whether a thread may have SIGSEGV blocked for longer than a moment, by a call that masks.c did not see. */
+bool other_threads_block_faults(void);
 
 #endif

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include "process/program.h"
 
+#include "memory/sites.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -61,4 +64,27 @@ bool program_is_parallel(void) {
     const bool found = calls_for_threads(map);
     dlclose(program);
     return found;
+}
+
+static _Atomic unsigned long long modules_seen; /* loaded in all, when it was last looked */
+static atomic_bool got_runtime;
+
+static int look_at_module(struct dl_phdr_info *module, size_t bytes, void *any) {
+    (void)bytes;
+    if (module->dlpi_adds == atomic_load_explicit(&modules_seen, memory_order_relaxed))
+        return 1;
+    *(unsigned long long *)any = module->dlpi_adds;
+    if (module->dlpi_name && site_module_is_runtime(module->dlpi_name))
+        atomic_store(&got_runtime, true);
+    return 0;
+}
+
+bool program_got_runtime(void) {
+    unsigned long long loaded = 0;
+    if (atomic_load_explicit(&got_runtime, memory_order_relaxed))
+        return true;
+    dl_iterate_phdr(look_at_module, &loaded);
+    if (loaded)
+        atomic_store(&modules_seen, loaded);
+    return atomic_load(&got_runtime);
 }

@@ -11,4 +11,8 @@ bool program_is_parallel(void);
 /* Whether an OpenMP runtime is loaded in the global scope. */
 bool program_has_runtime(void);
 
+/* Whether an OpenMP runtime was loaded since the program's start, in whatever scope: asked for again and
+ * again, it looks only at what is new. */
+bool program_got_runtime(void);
+
 #endif

@@ -245,7 +245,11 @@ void settings_load(void) {
 
 const struct settings *settings(void) { return usable ? &read_once : NULL; }
 
-void settings_forget_files(void) { read_once.report = read_once.profile = read_once.map = NULL; }
+void settings_forget_files(bool kept) {
+    read_once.report = read_once.map = NULL;
+    if (!kept)
+        read_once.profile = NULL;
+}
 
 void settings_remember_files(void) {
     read_once.report = given_report;

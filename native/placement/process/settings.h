@@ -92,8 +92,9 @@ static inline bool settings_page_node(const struct settings *s, uint16_t node) {
             return true;
     return false;
 }
-/* In the child of a fork: report, profile and map belong to the parent; drop them. */
-void settings_forget_files(void);
+/* In the child of a fork: report, profile and map belong to the parent; drop them, the profile unless it is
+ * to be `kept`. */
+void settings_forget_files(bool kept);
 /* After that, in a child that has a report and a map of its own. */
 void settings_remember_files(void);
 /* Whether OMP_NUM_THREADS was changed to a rank's share, after a runtime may have read it. */

@@ -13,13 +13,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void unseen_library(const char *name) {
+static const char *base;
+
+void unseen_prepare(void) {
     const struct settings *s = settings();
-    const char *base = !s ? NULL : s->report ? s->report : s->profile ? s->profile : s->map;
+    base = s->report ? s->report : s->profile ? s->profile : s->map;
+}
+
+static void add_line(const char *suffix, const char *text) {
     char path[PATH_MAX], line[PATH_MAX];
     const int before = errno;
-    if (!base || snprintf(path, sizeof path, "%s.unseen", base) >= PATH_MAX ||
-        snprintf(line, sizeof line, "%s\n", name) >= PATH_MAX)
+    if (!base || snprintf(path, sizeof path, "%s.%s", base, suffix) >= PATH_MAX ||
+        snprintf(line, sizeof line, "%s\n", text) >= PATH_MAX)
         return;
     const int file =
         (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -29,3 +34,7 @@ void unseen_library(const char *name) {
     }
     errno = before;
 }
+
+void unseen_library(const char *name) { add_line("unseen", name); }
+
+void unprofiled(const char *why) { add_line("unprofiled", why); }

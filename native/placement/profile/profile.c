@@ -61,7 +61,7 @@ struct flight {
 };
 
 static bool prepared, several_nodes; /* with memory */
-static atomic_bool started, ended;
+static atomic_bool watches_firsts, started, ended;
 static pthread_t helper;
 static bool helped;
 static struct lock lock;
@@ -110,7 +110,7 @@ static void on_first_touch(const struct touch *touch) {
 
 /* Some calls of the program need all memory open: what was not touched yet is protected again behind them. */
 static void on_release(void) {
-    if (!prepared || atomic_load(&ended))
+    if (!prepared || atomic_load(&ended) || !first_touches_wait())
         return;
     const uint64_t mask = lock_take(&lock);
     block_groups_opened();
@@ -128,6 +128,13 @@ void profile_prepare(void) {
     protection_prepare(FOR_FIRST_TOUCH, on_first_touch);
     protection_on_release(on_release);
     prepared = true;
+}
+
+void profile_watch_firsts(void) { atomic_store(&watches_firsts, true); }
+
+bool profile_goes_on(void) {
+    lock = (struct lock){0};
+    return prepared && !atomic_load(&started);
 }
 
 /* A touch by a system call says neither that it wrote nor that nobody does. */
@@ -225,6 +232,8 @@ static void land_everything(void) {
 
 static void write_file(void) {
     const struct settings *s = settings();
+    if (!s->profile) /* a forked child's */
+        return;
     const uint64_t mask = lock_take(&lock);
     block_groups_count();
     const bool placed = s->plan || s->pages != PAGES_FIRST_TOUCH;
@@ -327,7 +336,7 @@ void profile_range_added(struct range *range) {
     if (known) {
         known->stack = stack;
         known->file.stands_for = stands_for;
-        if (is_looked_at)
+        if (is_looked_at && atomic_load(&watches_firsts))
             first_touches_begin(known, call_stack_uses(stack));
     }
     lock_give(&lock, mask);

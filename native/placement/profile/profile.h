@@ -12,7 +12,7 @@
  *
  * A block of several pages (protection.h) is counted for the page in its middle. The profile is written
  * (profile_file.h) at intervals while it grows, and at the end; a process without a parallel region writes
- * none.
+ * none, and a forked child does not if its parent had one.
  */
 #ifndef NUMAPLACE_PROFILE_H
 #define NUMAPLACE_PROFILE_H
@@ -22,6 +22,11 @@
 
 /* Call once, if the settings request a profile. Without this call all others do nothing. */
 void profile_prepare(void);
+/* From now on the first touches of ranges are watched, too. */
+void profile_watch_firsts(void);
+/* In the child of a fork, before protection's own handler: whether it may write a profile of its own, because
+ * its parent had no region. */
+bool profile_goes_on(void);
 void profile_range_added(struct range *range);
 void profile_range_removed(struct range *range);
 /* Around an outermost region, on the encountering thread. */

@@ -25,6 +25,7 @@
 
 static atomic_bool wanted;
 static THREAD_LOCAL uint32_t hold_at_fork;
+static bool fork_is_alone;
 static void (*on_release)(void);
 
 /* The thread's last retried access to a block that was not armed: if it faults again, and no block was opened
@@ -177,10 +178,19 @@ static void before_fork(void) { hold_at_fork = protection_hold_all(); }
 
 static void after_fork(void) { protection_release(hold_at_fork); }
 
-/* Everything stays open: another thread may have been in the middle of a change under the lock. */
+void protection_fork_is_alone(bool alone) { fork_is_alone = alone; }
+
+bool protection_goes_on(void) { return protection_wanted() && (fork_is_alone || !signals_installed()); }
+
+/* Otherwise everything stays open: another thread may have been in the middle of a change under the lock. */
 static void in_child(void) {
-    atomic_store(&wanted, false);
     signals_after_fork();
+    if (!protection_goes_on()) {
+        atomic_store(&wanted, false);
+        return;
+    }
+    protection_lock = (struct lock){0};
+    hold_give(hold_at_fork);
 }
 
 bool protection_wanted(void) { return atomic_load_explicit(&wanted, memory_order_relaxed); }

@@ -65,6 +65,10 @@ void protection_open_for_exec(void);
 void protection_forget(struct range *range);
 /* Open everything. */
 void protection_open_all(void);
+/* Before a fork: whether the process has no other thread. And in its child: whether it may be protected as
+ * its parent was, because of that, or because nothing was ever protected. */
+void protection_fork_is_alone(bool alone);
+bool protection_goes_on(void);
 /* Open everything, and never protect again. */
 void protection_withdraw(void);
 

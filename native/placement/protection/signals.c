@@ -159,6 +159,8 @@ void signals_install(void) {
     errno = before;
 }
 
+bool signals_installed(void) { return atomic_load(&installed); }
+
 static void free_masks(int signal) {
     struct sigaction action;
     if (real_sigaction(signal, NULL, &action) == 0 && is_function(&action) &&

@@ -29,6 +29,8 @@ uintptr_t signal_instruction(const void *context);
 enum access signal_access(const void *context);
 /* Install our handler unless it is installed; call before the first page is protected. */
 void signals_install(void);
+/* Whether it was ever called. */
+bool signals_installed(void);
 /* Nothing is protected any more: return SIGSEGV to the program, and set the calling thread's mask as the
  * program set it. */
 void signals_withdraw(void);
