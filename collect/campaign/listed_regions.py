@@ -8,11 +8,13 @@ from typing import Annotated
 
 import msgspec
 
-from numapredict.collect.capturing.exchange import LEAST_SHARE
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.program import Program, name_with_arguments
 from numapredict.native.errors import InvalidInputError, UsageError
+
+LEAST_SHARE = 0.05
+"""Of the time in regions: those with less are no programs of a campaign."""
 
 _MOST_BYTES = 64 * MIB
 

@@ -6,7 +6,7 @@ The contract is native/capture/exchange.h; this is its other side.
 import math
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -19,11 +19,7 @@ from numapredict.collect.placement import Placement
 VARIABLE = "NUMACAPTURE"
 """The variable that tells the library where to connect, and the file for its region clock."""
 
-LEAST_SHARE, LEAST_INSTANCE_S, FEWEST = 0.05, 50e-6, 3
-"""What native/capture/load.c replays: regions with this share of the time since the first region of all, of instances
-so long, that came back so often."""
-
-MOST_THREADS, MOST_NODES, MOST_REPLAYS = 1024, 1024, 8
+MOST_THREADS, MOST_NODES, MOST_REPLAYS, MOST_WANTED = 1024, 1024, 8, 512
 
 Copies = Literal["keep", "bind", "interleave", "dataset", "locality", "balance", "mix"]
 _COPIES: dict[Copies, int] = {name: number for number, name in enumerate(get_args(Copies))}
@@ -44,10 +40,8 @@ Under first touch a page stays where the program's own first touch has put it. T
 touches it in an instance that is not timed.
 """
 
-DURATION_CLASSES = 20
-"""By powers of two: the first is up to 33 microseconds."""
-
-_QUESTION = struct.Struct(f"=QQQQ5I4x{2 * DURATION_CLASSES}Q512s")
+_WANTED = struct.Struct(f"=I4x{2 * MOST_WANTED}Q")
+_QUESTION = struct.Struct("=QQQII512s")
 _JOB = struct.Struct(f"=6IQQ{MOST_THREADS}H{MOST_NODES}H")
 _OUTCOME = struct.Struct(f"=IiIIQQQQQII{2 * MOST_REPLAYS}QII")
 
@@ -82,12 +76,11 @@ _CALLS = {kind: dict(zip(numbers, _CALL_NAMES.split(), strict=True)) for kind, n
 
 
 class AskedRegion(msgspec.Struct, frozen=True):
-    """A region that is about to begin: ``instance`` instances came before, with ``team`` threads.
+    """A region that is about to begin as instance number ``instance``, from 0; the one before had ``team`` threads.
 
-    Those of the class of durations on which it spends most of its time are ``mean_s`` long, and this one seems to be of
-    them. If it is not, another may be asked for ``tries_left`` times; 0 where all take about as long.
-    ``before`` other classes have been replayed. Of each class ``counts`` instances took ``spent_s`` together, so far,
-    or in the whole run where it has ``ended``: then it is no question.
+    It stands for a class of the region's instances: number ``number``, from 0, the one with most time first. These took
+    ``mean_s`` each in a plain run, ``share`` of the region's time and ``weight`` of all regions' together. Where
+    nothing is known of it, ``mean_s`` is 0.
     """
 
     key: int
@@ -95,13 +88,11 @@ class AskedRegion(msgspec.Struct, frozen=True):
     offset: int
     process: int
     instance: int
-    mean_s: float
     team: int
-    tries_left: int = 0
-    before: int = 0
-    ended: bool = False
-    counts: tuple[int, ...] = ()
-    spent_s: tuple[float, ...] = ()
+    mean_s: float = 0.0
+    number: int = 0
+    share: float = 1.0
+    weight: float = 1.0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -135,13 +126,8 @@ def question_of(packet: bytes) -> AskedRegion | None:
     """Return the question in a packet, None where it is none."""
     if len(packet) != _QUESTION.size:
         return None
-    key, offset, instance, mean_ns, team, process, tries_left, before, ended, *classes, module = _QUESTION.unpack(
-        packet
-    )
-    path = os.fsdecode(module.split(b"\0", 1)[0])
-    counts, spent_s = tuple(classes[::2]), tuple(ns * 1e-9 for ns in classes[1::2])
-    first = (key, path, offset, process, instance, mean_ns * 1e-9, team, tries_left)
-    return AskedRegion(*first, before, bool(ended), counts, spent_s)
+    key, offset, instance, team, process, module = _QUESTION.unpack(packet)
+    return AskedRegion(key, os.fsdecode(module.split(b"\0", 1)[0]), offset, process, instance, team)
 
 
 def outcome_of(packet: bytes) -> Outcome | None:
@@ -184,9 +170,19 @@ def job_packet(
     return _JOB.pack(*head, fill, enough_ns, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
 
 
-def go_on_packet(another: bool = False) -> bytes:
-    """Return the answer that the program goes on, and whether another instance of the region is to be asked for."""
-    return _JOB.pack(2 if another else 0, *[0] * (7 + MOST_THREADS + MOST_NODES))
+def go_on_packet() -> bytes:
+    """Return the answer that the program goes on."""
+    return bytes(_JOB.size)
+
+
+def wanted_packet(instances: Collection[tuple[int, int]]) -> bytes:
+    """Return what is sent to whoever connects: instances that are wanted, by the region's key and their number.
+
+    A key of 0 means every region. Those that there is no room for are left out.
+    """
+    listed = sorted(set(instances))[:MOST_WANTED]
+    flat = [number for each in listed for number in each]
+    return _WANTED.pack(len(listed), *flat, *[0] * (2 * MOST_WANTED - len(flat)))
 
 
 def fits(placement: Placement) -> bool:
@@ -196,7 +192,7 @@ def fits(placement: Placement) -> bool:
 
 def variable_text(server: str, report: str) -> str:
     """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
-    return f"version=4;server={server};report={report}"
+    return f"version=5;server={server};report={report}"
 
 
 def _filled(numbers: Sequence[int], size: int) -> list[int]:

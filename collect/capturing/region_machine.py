@@ -1,8 +1,8 @@
 """A computer on which a program may also be one region of an application: replayed while the application runs.
 
-What CERE's codelets are for (ICS'19 sec. 3.3), without a compiler pass: one run of the application gives a region's
-times under many mappings. Under those that replays cannot apply, and for regions that cannot be replayed, whole runs
-under the mapping give the region's time by the region clock.
+What CERE's codelets are for (ICS'19 sec. 3.3), without a compiler pass: a first run of the application says which
+instances stand for which, and one more gives a region's times under many mappings. Under those that replays cannot
+apply, and for regions that cannot be replayed, whole runs under the mapping give the region's time by the region clock.
 """
 
 import math
@@ -15,19 +15,12 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.capturing.capturing_environment import capturing_environment
-from numapredict.collect.capturing.duration_class import classes_of, of_each_class, together
-from numapredict.collect.capturing.exchange import (
-    LEAST_INSTANCE_S,
-    LEAST_SHARE,
-    VARIABLE,
-    AskedRegion,
-    Outcome,
-    fits,
-    place_of,
-    variable_text,
-)
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome, fits, place_of, variable_text
+from numapredict.collect.capturing.first_run import FirstRun, execute, first_run
 from numapredict.collect.capturing.gain import cannot_be, is_like
+from numapredict.collect.capturing.instance_class import LEAST_INSTANCE_S, LEAST_SHARE, RegionInstances
 from numapredict.collect.capturing.replay_time import emptied_share, time_of
+from numapredict.collect.capturing.replayed_class import replayed_classes, together
 from numapredict.collect.capturing.watcher import CapturedRegion, Watcher
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.given_environment import given_environment
@@ -38,13 +31,11 @@ from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.elf import preload_obstacle
-from numapredict.collect.placing.executable import command_of, executable_of
+from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import may_be_habit
-from numapredict.collect.placing.launcher import launcher_command
-from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.placing.region_times import PROVENANCE as REGION_TIMES
-from numapredict.collect.placing.region_times import region_times_of, region_times_of_processes
+from numapredict.collect.placing.region_times import region_times_of
 from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping
 from numapredict.native.library import capture_library
@@ -93,6 +84,7 @@ class RegionMachine:
         self._expected: dict[tuple[str, _Place], list[Placement]] = {}
         self._tries: Counter[tuple[str, _Place]] = Counter()
         self._codes: dict[str, int] = {}
+        self._first: dict[str, FirstRun] = {}
         self._cells: dict[tuple[str, _Place, str], _Cell] = {}
         self._never: dict[tuple[str, _Place], str] = {}
         self._whole_runs: dict[tuple[str, str], list[Measurement]] = {}
@@ -141,6 +133,7 @@ class RegionMachine:
         It lives in the watching process.
         """
         left_s = {True: self._slice_s, False: self._slice_s}  # for that region, and for all others
+        # of the first class of each region's instances: further ones have the same
         done: dict[tuple[int, int], list[Placement]] = {}
 
         def chosen(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
@@ -149,15 +142,15 @@ class RegionMachine:
             wanted = [each for each in self._left(application, at) if not own or each.mapping != first.mapping]
             if own and first.mapping != self._baseline.mapping:
                 wanted.insert(0, first)
-            if asked.before:
-                wanted = done.get((asked.process, asked.key), [])
-            if not (own or wanted) or left_s[own] <= 0 or (asked.before and not wanted):
+            first_made = done.get((asked.process, asked.key))
+            if first_made is not None:
+                wanted = first_made
+            if not (own or wanted) or left_s[own] <= 0 or (first_made == []):
                 return False
             before = yield self._baseline
             emptied = emptied_share([before], asked.mean_s)
-            is_other = not is_like(time_of(before, emptied), asked.mean_s)
-            if cannot_be(before) or (is_other and (asked.before or asked.tries_left > 0)):
-                return is_other and asked.tries_left > 0 and not cannot_be(before)
+            if cannot_be(before) or not is_like(time_of(before, emptied), asked.mean_s):
+                return True
             made = done.setdefault((asked.process, asked.key), [])
             for _ in range(0 if wanted else self._rounds - 1):
                 yield self._baseline
@@ -169,7 +162,7 @@ class RegionMachine:
                     yield each
                     yield self._baseline
                 left_s[own] -= time.monotonic() - began_s
-                if not asked.before:
+                if first_made is None:
                     made.append(each)
             return False
 
@@ -190,40 +183,36 @@ class RegionMachine:
             self._never[application.identity, place] = obstacle
             return
         with work_folder() as folder, self._lock.take():
-            report = folder / "regions"
-            with Watcher(self.replays(application, place, first), folder / "replays") as watcher:
-                settings = variable_text(watcher.name, str(report))
-                caller = given_environment() | dict(application.environment)
+            caller, limit_s = given_environment() | dict(application.environment), self._hardware.conditions.timeout_s
+            plain = self._first.get(application.identity)
+            if plain is None:
+                plain = first_run(application, caller, self._baseline, folder, limit_s)
+                if plain.ending is None:
+                    raise KeyboardInterrupt
+                self._first[application.identity] = plain
+            choose = self.replays(application, place, first)
+            with Watcher(choose, folder / "replays", plain.regions) as watcher:
+                settings = variable_text(watcher.name, str(folder / "regions"))
                 environment = capturing_environment(caller, self._baseline, capture_library(), settings)
-                ending = self._execute(application, environment)
-            found = region_times_of_processes(report)
+                ending = execute(application, environment, self._baseline, limit_s + 3 * self._slice_s)
         key = application.identity, place
         strict = self._hardware.conditions.stopping_rule.strict
         if ending.timed_out or (ending.exit_code and (strict or not may_be_habit(ending.exit_code))):
             self._never[key] = ending.reason
             return
         self._codes[application.identity] = ending.exit_code
-        regions = {place_of(each.module, each.offset) for times in found for each in times.regions}
+        regions = {place_of(each.module, each.offset): each for each in plain.regions}
         tried: dict[_Place, list[CapturedRegion]] = {}
         for one in watcher.found:
             tried.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
         for at, captured in tried.items():
-            for label, cell in _cells(captured, self._rounds).items():
+            for label, cell in _cells(captured, regions[at], self._rounds).items():
                 self._cells.setdefault((application.identity, at, label), cell)
         if (*key, first.mapping.label) not in self._cells:
             why, is_sure = _why_not(tried.get(place, []))
             self._tries[key] += 1
             if is_sure or place not in regions or self._tries[key] >= MOST_TRIES:
                 self._never[key] = why if place in regions else "it did not come under the default mapping"
-
-    def _execute(self, application: Program, environment: dict[str, str]) -> Ending:
-        own = {name: environment.pop(name) for name in ("LD_PRELOAD", VARIABLE)}
-        command = launcher_command(command_of(application), own)
-        limit_s = self._hardware.conditions.timeout_s + 3 * self._slice_s
-        try:
-            return run_process(command, environment, application.directory, limit_s, self._baseline.pus)
-        except (OSError, ValueError) as error:
-            raise cannot_start(application.command[0], error) from None
 
     # ---- whole runs ----
 
@@ -278,31 +267,33 @@ def _instance_s(run: Measurement, program: Program) -> float | None:
     return None
 
 
-def _cells(tried: Sequence[CapturedRegion], rounds: int) -> dict[str, _Cell]:
+def _cells(tried: Sequence[CapturedRegion], region: RegionInstances, rounds: int) -> dict[str, _Cell]:
     """Return a region's time under each mapping that it was replayed under, of replays in the order of ``replays``.
 
-    The mean of the run's own instances is without those after a fork, which have all pages to copy.
+    The mean of its instances is that of the first run, which no fork has slowed down.
     """
-    chosen = [one for one in of_each_class(tried) if one.replays]
-    # Of an instance that was passed over there is the baseline's first replay alone.
-    if not chosen or len(chosen[0].replays) < rounds or cannot_be(chosen[0].replays[0].outcome):
+    by_class: dict[int, CapturedRegion] = {}
+    for one in tried:
+        # Of an instance that was passed over there is the baseline's first replay alone.
+        if len(one.replays) >= rounds and not cannot_be(one.replays[0].outcome):
+            by_class.setdefault(one.asked.number, one)
+    chosen = list(by_class.values())
+    if not chosen:
         return {}
-    asked = chosen[0].asked
-    mean_s = sum(asked.spent_s) / sum(asked.counts) if sum(asked.counts) else asked.mean_s
-    found = {chosen[0].replays[0].mapping: _of_the_run(chosen[0], mean_s, rounds)}
+    found = {chosen[0].replays[0].mapping: _of_the_run(chosen[0], region.mean_s, rounds)}
     for first in range(0, len(chosen[0].replays) - 2 * rounds, 2 * rounds):
         mapping, times_s, problem = chosen[0].replays[first + 1].mapping, list[float](), ""
         if mapping in found:  # the baseline's alone
             break
         for at in range(first, first + 2 * rounds, 2):
             parts = [msgspec.structs.replace(one, replays=one.replays[at : at + 3]) for one in chosen]
-            classes = classes_of([part for part in parts if len(part.replays) == 3])
-            gains = together(classes, mean_s) if len(classes) > 1 else classes[0].gains
+            whole = [part for part in parts if len(part.replays) == 3]
+            gains = together(replayed_classes(region.classes, whole), region.mean_s)
             gain = next((gain for gain in gains if gain.mapping == mapping), None)
             if gain is None or not gain.speedup:
                 problem = gain.problem if gain is not None else "it could not be replayed"
                 break
-            times_s.append(mean_s / gain.speedup)
+            times_s.append(region.mean_s / gain.speedup)
         found[mapping] = _Cell(problem=problem) if problem else _Cell(tuple(times_s))
     return found
 
@@ -322,9 +313,9 @@ def _why_not(tried: Sequence[CapturedRegion]) -> tuple[str, bool]:
     if problems:
         return problems[0], True
     if tried:
-        return "no instance was like the others", False
+        return "no replay took as long as the instances it stands for", False
     least_us = LEAST_INSTANCE_S * 1e6
     return (
-        f"it has under {LEAST_SHARE:.0%} of the time, comes once or twice, or in under {least_us:.0f} us",
+        f"it has under {LEAST_SHARE:.0%} of the time, or comes in under {least_us:.0f} us",
         False,
     )

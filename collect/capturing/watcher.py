@@ -4,6 +4,7 @@ It is a process and not a thread, since the one that follows the program waits f
 other closes its pipe, or is killed.
 """
 
+import contextlib
 import math
 import os
 import selectors
@@ -12,7 +13,7 @@ import socket
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,7 +27,9 @@ from numapredict.collect.capturing.exchange import (
     job_packet,
     outcome_of,
     question_of,
+    wanted_packet,
 )
+from numapredict.collect.capturing.instance_class import USUAL, RegionInstances
 from numapredict.collect.capturing.order import Succession, succession_of
 from numapredict.collect.capturing.replay_time import LEAST_DIFFERENCE, emptied_share
 from numapredict.collect.placement import Placement
@@ -65,33 +68,60 @@ class _Kept(msgspec.Struct, frozen=True):
     order: tuple[Succession, ...]
 
 
-class _Told(msgspec.Struct):
-    """What processes told of their regions: by process and key the latest of each, and their order."""
+class _Wanted:
+    """Which instances are asked for: of each class of each region's, until one could be replayed.
 
-    regions: dict[tuple[int, int], AskedRegion] = msgspec.field(default_factory=dict)
-    order: list[Succession] = msgspec.field(default_factory=list)
+    Where nothing is known of the regions, ``USUAL`` instances of each pass, and the next one is wanted.
+    """
+
+    def __init__(self, regions: Sequence[RegionInstances] | None) -> None:
+        self._known = regions is not None
+        self._classes = {
+            (region.key, instance): (number, one, region.weight * one.share)
+            for region in regions or ()
+            for number, one in enumerate(region.classes)
+            for instance in one.instances
+        }
+        self._done: set[tuple[int, int]] = set()
+
+    @property
+    def packet(self) -> bytes:
+        return wanted_packet(self._classes if self._known else [(0, USUAL)])
+
+    def with_class(self, asked: AskedRegion) -> AskedRegion | None:
+        """Return a question with what its instance stands for; None where that has been replayed."""
+        if not self._known:
+            return asked
+        number, one, weight = self._classes.get((asked.key, asked.instance), (0, None, 0.0))
+        if one is None or (asked.key, number) in self._done:
+            return None
+        return msgspec.structs.replace(asked, mean_s=one.mean_s, number=number, share=one.share, weight=weight)
+
+    def replayed(self, asked: AskedRegion) -> None:
+        """Ask for no further instance of this class."""
+        self._done.add((asked.key, asked.number))
 
 
 Chooser = Callable[[AskedRegion], Generator[Placement, Outcome, bool]]
 """Yields the placements under which an instance is replayed, and is sent what came of each.
 
-Returns whether another instance of the region is to be replayed instead. The first placement is the baseline's: if its
+Returns whether another instance of its class is to be replayed instead. The first placement is the baseline's: if its
 instances take no longer after their caches were emptied, or the run's do not, there is no emptying in further ones.
 """
 
 
 class Watcher:
-    """A watching process; ``name`` is where the library connects.
+    """A watching process; ``name`` is where the library connects, and ``wanted`` are the regions of a plain run.
 
     Use it as a context. Once it has ended, ``found`` are the captured regions, and ``order`` is what processes told of
     the order of theirs.
     """
 
-    def __init__(self, choose: Chooser, kept: Path) -> None:
+    def __init__(self, choose: Chooser, kept: Path, wanted: Sequence[RegionInstances] | None = None) -> None:
         self.name = f"numacapture-{uuid.uuid4().hex}"
         self.found: tuple[CapturedRegion, ...] = ()
         self.order: tuple[Succession, ...] = ()
-        self._choose, self._kept = choose, kept
+        self._choose, self._kept, self._wanted = choose, kept, wanted
 
     def __enter__(self) -> "Watcher":
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -101,7 +131,7 @@ class Watcher:
         self._process = os.fork()
         if not self._process:
             os.close(self._end)
-            _watch(listener, ended, self._choose, self._kept)
+            _watch(listener, ended, self._choose, self._kept, _Wanted(self._wanted))
         os.close(ended)
         listener.close()
         return self
@@ -114,28 +144,20 @@ class Watcher:
             self.found, self.order = kept.found, kept.order
 
 
-def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path) -> NoReturn:
+def _watch(listener: socket.socket, ended: int, choose: Chooser, kept: Path, wanted: _Wanted) -> NoReturn:
     """Answer until the pipe is closed, and end this process."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        found, told = list[CapturedRegion](), _Told()
-        _serve(listener, ended, lambda connection: _Conversation(connection, choose, told), found)
-        whole = tuple(_with_all_instances(one, told.regions) for one in found)
-        kept.write_bytes(msgspec.json.encode(_Kept(whole, tuple(told.order))))
+        found, order = list[CapturedRegion](), list[Succession]()
+        _serve(listener, ended, lambda connection: _Conversation(connection, choose, wanted, order), found)
+        kept.write_bytes(msgspec.json.encode(_Kept(tuple(found), tuple(order))))
         code = 0
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(code)
-
-
-def _with_all_instances(one: CapturedRegion, known: Mapping[tuple[int, int], AskedRegion]) -> CapturedRegion:
-    """Return a captured region with the durations of the whole run, if its process told them."""
-    last = known.get((one.asked.process, one.asked.key), one.asked)
-    asked = msgspec.structs.replace(one.asked, counts=last.counts, spent_s=last.spent_s)
-    return msgspec.structs.replace(one, asked=asked)
 
 
 def _serve(
@@ -167,10 +189,12 @@ def _serve(
 
 
 class _Conversation:
-    """With one process of the run: a question, and then outcomes, one region at a time; ``told`` gets the rest."""
+    """With one process of the run: a question, and then outcomes, one region at a time; ``order`` gets the rest."""
 
-    def __init__(self, connection: socket.socket, choose: Chooser, told: _Told) -> None:
-        self._connection, self._choose, self._told = connection, choose, told
+    def __init__(self, connection: socket.socket, choose: Chooser, wanted: _Wanted, order: list[Succession]) -> None:
+        self._connection, self._choose, self._wanted, self._order = connection, choose, wanted, order
+        with contextlib.suppress(OSError):  # it has gone already
+            self._connection.send(wanted.packet)
         self._asked: AskedRegion | None = None
         self._replays: list[Replay] = []
         self._done: list[CapturedRegion] = []
@@ -185,16 +209,16 @@ class _Conversation:
         try:
             packet = self._connection.recv(MOST_BYTES)
             asked, outcome, succession = question_of(packet), outcome_of(packet), succession_of(packet)
-            if asked is not None:
-                self._told.regions[asked.process, asked.key] = asked
             if succession is not None:
-                self._told.order.append(succession)
-                self._connection.send(go_on_packet())
-            elif asked is not None and asked.ended:
+                self._order.append(succession)
                 self._connection.send(go_on_packet())
             elif asked is not None:
-                self._asked, self._began_s, self._replays, self._emptying = asked, time.monotonic(), [], True
-                self._placements = self._choose(asked)
+                known = self._wanted.with_class(asked)
+                if known is None:
+                    self._connection.send(go_on_packet())
+                    return True
+                self._asked, self._began_s, self._replays, self._emptying = known, time.monotonic(), [], True
+                self._placements = self._choose(known)
                 self._go_on(lambda: next(self._placements))
             elif outcome is not None and self._asked is not None:
                 self._replays.append(Replay(self._placement.mapping.label, outcome))
@@ -227,10 +251,13 @@ class _Conversation:
         try:
             self._placement = following()
         except StopIteration as ended:
+            if not ended.value:
+                self._wanted.replayed(self._asked)
             self.finished(cut=False)
-            self._connection.send(go_on_packet(another=ended.value))
+            self._connection.send(go_on_packet())
             return
-        limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * self._asked.team) * (REPLAYS + 1)
+        limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * max(self._asked.team, 1)) * (REPLAYS + 1)
         # of the baseline, whose first replays may already be as long as the run's instances
-        enough_s = math.inf if self._replays else self._asked.mean_s / (1 + LEAST_DIFFERENCE)
+        of_the_run = self._asked.mean_s > 0 and not self._replays
+        enough_s = self._asked.mean_s / (1 + LEAST_DIFFERENCE) if of_the_run else math.inf
         self._connection.send(job_packet(self._placement, REPLAYS, limit_s, self._emptying, enough_s))

@@ -16,12 +16,13 @@ from numapredict.collect.host.bounded_file import open_regular, read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
-MAGIC = 0x364F49474552554E  # NUREGIO6
+MAGIC = 0x374F49474552554E  # NUREGIO7
 MOST_PROCESSES = 64  # of a run that have a file: REGION_FILES
 CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
 _WORKS = 40960  # there is room for, behind the text
+_KINDS = 1500  # there is room for, behind the works
 _HEADER = np.dtype(
     [
         *(
@@ -65,7 +66,42 @@ _ENTRY = np.dtype(
 )
 _WORK = np.dtype([("entry", "<u4"), ("time_ns", "<u4"), ("longest_ns", "<u4")])
 _WORKS_AT = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
-FILE_BYTES = _WORKS_AT + 8 + _WORKS * _WORK.itemsize
+_KIND = np.dtype(
+    [
+        ("time_ns", "<u8"),
+        ("work_ns", "<u8"),
+        *((name, "<u4") for name in ("count", "depth", "entry", "team", "length", "work")),
+        ("number", "<u4", (6,)),
+    ]
+)
+_KINDS_AT = _WORKS_AT + 8 + _WORKS * _WORK.itemsize
+FILE_BYTES = _KINDS_AT + _KINDS * _KIND.itemsize
+
+
+class InstanceKind(msgspec.Struct, frozen=True):
+    """``count`` instances of a region that took ``time_s`` together, each about as long, with ``team`` threads.
+
+    ``work_s`` is the processor time of these in all, about the same in each; 0 where it is little or not known. All
+    began as deep in the stack: ``depth`` is the same for these and another one for other callers. ``numbers`` are some
+    of them, from 0, ascending.
+    """
+
+    depth: int
+    team: int
+    count: int
+    time_s: float
+    numbers: tuple[int, ...]
+    work_s: float = 0.0
+
+    @property
+    def mean_s(self) -> float:
+        """Return how long one of them took."""
+        return self.time_s / self.count
+
+    @property
+    def mean_work_s(self) -> float:
+        """Return the work of one of them."""
+        return self.work_s / self.count
 
 
 class CensusRegion(msgspec.Struct, frozen=True):
@@ -76,6 +112,7 @@ class CensusRegion(msgspec.Struct, frozen=True):
     all instances together; 0 where not counted. ``passed_s``: the first instance's seconds until 1, 2, 4, 8, ... of
     them. ``work_s``: the processor seconds of all threads' shares together, in each of the first instances in
     their order, and ``longest_s`` those of the thread that had most; none where several threads start the region.
+    ``kinds`` are those of its instances that ended, where they are listed.
     """
 
     key: int
@@ -90,6 +127,7 @@ class CensusRegion(msgspec.Struct, frozen=True):
     passed_s: tuple[float, ...] = ()
     work_s: tuple[float, ...] = ()
     longest_s: tuple[float, ...] = ()
+    kinds: tuple[InstanceKind, ...] = ()
 
     @property
     def name(self) -> str:
@@ -134,9 +172,15 @@ def parse_census(data: bytes) -> Census | None:
     room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
     entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
     text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize : _WORKS_AT]
-    works = _works(data)
+    works, kinds = _works(data), _kinds(data)
     start, last = int(header["start_ns"]), int(header["last_ns"])
-    found = (_region(entry, text, works[works["entry"] == n], (start, last)) for n, entry in enumerate(entries))
+    found = (
+        msgspec.structs.replace(
+            _region(entry, text, works[works["entry"] == n], (start, last)),
+            kinds=tuple(map(_kind, kinds[kinds["entry"] == n])),
+        )
+        for n, entry in enumerate(entries)
+    )
     regions = tuple(region for region in found if region.count)
     if not regions:
         return None
@@ -206,6 +250,26 @@ def _works(data: bytes) -> npt.NDArray[np.void]:
     used = int.from_bytes(data[_WORKS_AT : _WORKS_AT + 8], "little")
     room = (len(data) - _WORKS_AT - 8) // _WORK.itemsize
     return np.frombuffer(data, _WORK, min(used, room, _WORKS), _WORKS_AT + 8)
+
+
+def _kinds(data: bytes) -> npt.NDArray[np.void]:
+    """Return the kinds of instances that are listed, none in a file that ends before."""
+    room = max(len(data) - _KINDS_AT, 0) // _KIND.itemsize
+    kinds = np.frombuffer(data, _KIND, min(room, _KINDS), _KINDS_AT if room else 0)
+    return kinds[kinds["count"] > 0]
+
+
+def _kind(kind: np.void) -> InstanceKind:
+    count = int(kind["count"])
+    numbers = kind["number"][: min(count.bit_length(), len(kind["number"]))]
+    return InstanceKind(
+        int(kind["depth"]),
+        int(kind["team"]),
+        count,
+        int(kind["time_ns"]) * 1e-9,
+        tuple(sorted(map(int, numbers))),
+        int(kind["work_ns"]) * 1e-9,
+    )
 
 
 def _passed_s(units: npt.NDArray[np.uint32]) -> tuple[float, ...]:

@@ -27,6 +27,9 @@ def _numbers(names: set[str]) -> set[int]:
     return {getattr(signal, name) for name in names}
 
 
+STDERR = 2
+
+
 @contextlib.contextmanager
 def signals_held() -> Iterator[set[int]]:
     """Block signals, so that only SIGKILL can end this process meanwhile; yield those blocked before."""
@@ -38,11 +41,17 @@ def signals_held() -> Iterator[set[int]]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_child(command: Sequence[str], environment: dict[str, str], cpus: Sequence[int], blocked: set[int]) -> int:
+def run_child(
+    command: Sequence[str],
+    environment: dict[str, str],
+    cpus: Sequence[int],
+    blocked: set[int],
+    output: int | None = None,
+) -> int:
     """Run a command to its end and return its exit code, or the negative number of the signal that ended it.
 
     Call it inside ``signals_held`` with what that yielded; it raises OSError where the system cannot start the command.
-    The command inherits this process's standard streams.
+    The command inherits this process's standard streams, but where ``output`` is the descriptor of its standard output.
     """
     children_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     if children_ignored:  # or the kernel would keep the child's end from us
@@ -61,6 +70,7 @@ def run_child(command: Sequence[str], environment: dict[str, str], cpus: Sequenc
         child = subprocess.Popen(
             command,
             env=environment,
+            stdout=output,
             close_fds=False,
             preexec_fn=become_the_program,  # noqa: PLW1509 - there are no other threads here
         )

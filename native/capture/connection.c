@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BEGINS "version=4;server="
+#define BEGINS "version=5;server="
 #define REPORT ";report="
 #define HIGHEST 1023
 #define KEPT_FREE 62 /* as many below that limit are tried */
@@ -32,7 +32,15 @@ static int moved_up(int low) {
     return up;
 }
 
-bool connection_open(void) {
+static bool receive(int from, void *packet, size_t bytes) {
+    ssize_t length;
+    do
+        length = recv(from, packet, bytes, 0);
+    while (length < 0 && errno == EINTR);
+    return length == (ssize_t)bytes;
+}
+
+bool connection_open(struct wanted *wanted) {
     const char *text = getenv("NUMACAPTURE");
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     if (!text || strncmp(text, BEGINS, sizeof BEGINS - 1) != 0)
@@ -44,8 +52,10 @@ bool connection_open(void) {
     memcpy(name.sun_path + 1, text, length);
     const int before = errno, made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct stat status;
-    if (made >= 0 && connect(made, (const struct sockaddr *)&name,
-                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0) {
+    if (made >= 0 &&
+        connect(made, (const struct sockaddr *)&name,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0 &&
+        receive(made, wanted, sizeof *wanted) && wanted->count <= MOST_WANTED) {
         file = moved_up(made);
         identity = fstat(file, &status) == 0 ? status.st_ino : 0;
     } else if (made >= 0) {
@@ -74,12 +84,7 @@ bool connection_ask(const void *packet, size_t bytes, struct job *job) {
         do
             length = send(file, packet, bytes, MSG_NOSIGNAL);
         while (length < 0 && errno == EINTR);
-        if (length == (ssize_t)bytes) {
-            do
-                length = recv(file, job, sizeof *job, 0);
-            while (length < 0 && errno == EINTR);
-        }
-        if (length != (ssize_t)sizeof *job) {
+        if (length != (ssize_t)bytes || !receive(file, job, sizeof *job)) {
             close(file);
             file = -1;
         }

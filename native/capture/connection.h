@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Connect, once, to the name in NUMACAPTURE; false where there is none or nobody listens. */
-bool connection_open(void);
+/* Connect, once, to the name in NUMACAPTURE, and learn what is wanted; false where there is none or nobody
+ * listens. */
+bool connection_open(struct wanted *wanted);
 bool connection_is_open(void);
 /* The path of the region clock's file, by the same variable; NULL where it names none. */
 const char *connection_report(void);

@@ -2,16 +2,14 @@
  *
  * Contract. The other side is collect/capturing/exchange.py. A message is one packet of a SOCK_SEQPACKET
  * socket in the abstract name space. Its name is in the variable NUMACAPTURE, and the path of a file for the
- * region clock (region_file.h), which is the rest of the variable: `version=4;server=NAME;report=PATH`. All
- * numbers are in the byte order of the computer, on which both processes run. The library asks about an
- * instance of a region that is about to begin; as long as the answer is a job, it replays the instance as the
- * job says, sends the outcome, and waits for the next answer. When the program ends it tells what became of
- * each such region's classes of durations, and in which order regions came (order.h).
+ * region clock (region_file.h), which is the rest of the variable: `version=5;server=NAME;report=PATH`. All
+ * numbers are in the byte order of the computer, on which both processes run. Whoever connects is sent which
+ * instances are wanted. The library asks about each of them before it begins; as long as the answer is a job,
+ * it replays the instance as the job says, sends the outcome, and waits for the next answer. When the program
+ * ends it tells in which order regions came (order.h).
  */
 #ifndef NUMACAPTURE_EXCHANGE_H
 #define NUMACAPTURE_EXCHANGE_H
-
-#include "durations.h"
 
 #include <stdint.h>
 
@@ -19,10 +17,18 @@
 #define MOST_NODES 1024
 #define MOST_REPLAYS 8
 #define PATH_BYTES 512
+#define MOST_WANTED 512
 
-/* TRY_ANOTHER: go on, and ask again at another instance: this one is not as long as those it stands for.
- */
-enum answer { GO_ON = 0, REPLAY = 1, TRY_ANOTHER = 2 };
+/* Ascending by key and number. With a key of 0 it is the instance with this number of every region. */
+struct wanted {
+    uint32_t count, unused;
+    struct wanted_instance {
+        uint64_t key;    /* of the region, as in region_file.h */
+        uint64_t number; /* of the instance, from 0 */
+    } instance[MOST_WANTED];
+};
+
+enum answer { GO_ON = 0, REPLAY = 1 };
 
 /* Where the child's copies of the pages go: each where the original is, or by the nodes of the job, those of
  * COPIES_DATASET by chunk (chunks.h); from COPIES_LOCALITY on by who touches them in the replay (touches.h).
@@ -39,15 +45,9 @@ enum copies {
 
 struct question {
     uint64_t key, offset; /* of the region, as in region_file.h */
-    uint64_t instance;    /* how many came before */
-    uint64_t mean_ns;     /* of those of them that it stands for */
-    uint32_t team;        /* threads of the last one */
+    uint64_t instance;    /* its number, from 0 */
+    uint32_t team;        /* threads of the one before, 0 of the first */
     uint32_t process;
-    uint32_t tries_left; /* how often another instance may be asked for; 0 where all are about as long */
-    uint32_t before;     /* how many classes of this region have been replayed */
-    uint32_t ended;      /* 1: no question, the program has ended */
-    uint32_t unused;
-    struct duration_class class[DURATION_CLASSES]; /* so far */
     char module[PATH_BYTES];
 };
 

@@ -76,8 +76,10 @@ void replay_enter(const struct region_call *call, int thread) {
     if (call->level > 0)
         return;
     static THREAD_LOCAL int bound = -1; /* the runtime may bind its threads itself, once */
-    if (bound != thread)
+    if (bound != thread) {
         bind_to(current->cpu[(uint32_t)thread % current->threads]);
+        allowed_unblock();
+    }
     bound = thread;
     thread_data_take(thread);
     if (thread == 0)

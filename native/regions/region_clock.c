@@ -8,7 +8,9 @@
 #include "region_clock.h"
 
 #include "file_status.h"
+#include "region_kinds.h"
 #include "runtime.h"
+#include "spin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +28,8 @@ static _Atomic(const char *) wanted; /* the path, until the file is open or cann
 static char path_kept[PATH_MAX];     /* a copy: the program may overwrite its environment */
 static uint64_t start_ns;
 static atomic_bool settled; /* make no more system calls */
-static bool follows_forks;
+static bool follows_forks, lists_kinds;
+static atomic_flag kinds_lock = ATOMIC_FLAG_INIT;
 static pid_t own_number, forked_from; /* forked_from is 0 in a process that began as a program */
 static uint32_t own_rank, all_ranks;
 static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
@@ -175,6 +178,8 @@ void region_clock_is_rank(uint32_t rank, uint32_t ranks) {
 
 void region_clock_follow_forks(void) { follows_forks = true; }
 
+void region_clock_list_kinds(void) { lists_kinds = true; }
+
 void region_clock_exits(void) {
     struct region_file *f = atomic_load(&opened);
     if (f && (atomic_load(&settled) || f->header.pid == (uint64_t)getpid())) {
@@ -199,6 +204,7 @@ void region_clock_after_fork(void) {
     own_number = getpid();
     start_ns = now_ns();
     atomic_flag_clear(&first_is_taken);
+    atomic_flag_clear(&kinds_lock);
     role = UNKNOWN;
     atomic_store(&wanted, path_kept);
 }
@@ -288,8 +294,8 @@ void region_clock_begin(struct region_call *call) {
     if (!call->region || !f)
         return;
     struct region_entry *entry = entry_of(call);
-    call->listed = entry && is_first_thread() && entry->count < REGION_FILE_WORKS_EACH &&
-                   f->works.used < REGION_FILE_WORKS;
+    call->listed = entry && (lists_kinds || (is_first_thread() && entry->count < REGION_FILE_WORKS_EACH &&
+                                             f->works.used < REGION_FILE_WORKS));
     call->worked_ns = 0;
     call->longest_ns = 0;
     call->began_ns = now_ns();
@@ -304,6 +310,19 @@ void region_clock_begin(struct region_call *call) {
     }
 }
 
+/* A region's function is entered by one way: from this frame to its caller's it is always as far. */
+static void list_kind(struct region_file *f, const struct region_entry *entry, const struct region_call *call,
+                      uint64_t ns) {
+    const struct region_kind one = {.depth = (uint32_t)(uintptr_t)__builtin_frame_address(0),
+                                    .time_ns = ns,
+                                    .work_ns = call->worked_ns,
+                                    .entry = (uint32_t)(entry - f->entries),
+                                    .team = (uint32_t)call->team};
+    spin_lock(&kinds_lock);
+    region_kinds_note(&f->kinds, one, (uint32_t)call->number);
+    spin_unlock(&kinds_lock);
+}
+
 void region_clock_end(const struct region_call *call) {
     struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
     if (!f || !is_counted(call))
@@ -312,7 +331,7 @@ void region_clock_end(const struct region_call *call) {
     const uint64_t now = now_ns();
     if (entry) {
         if (is_first_thread()) {
-            if (call->worked_ns)
+            if (call->worked_ns && !lists_kinds)
                 list_work(f, entry, call);
             set(&entry->running_ns, 0);
             add_alone(&entry->count, 1);
@@ -324,6 +343,8 @@ void region_clock_end(const struct region_call *call) {
             add(&entry->time_ns_of_others, now - call->began_ns);
         }
         __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
+        if (lists_kinds)
+            list_kind(f, entry, call, now - call->began_ns);
     } else {
         add(&f->header.dropped, 1);
     }

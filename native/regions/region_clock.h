@@ -15,6 +15,9 @@ void region_clock_open_at(const char *path);
 void region_clock_is_rank(uint32_t rank, uint32_t ranks);
 /* A forked child has a file of its own from now on, which counts from the fork. */
 void region_clock_follow_forks(void);
+/* List the kinds of instances from now on, in place of the work of first ones: of calls whose number is known
+ * (region_count). */
+void region_clock_list_kinds(void);
 /* The process is about to end without the library's destructors. Async-signal-safe. */
 void region_clock_exits(void);
 /* Around an identified call, in the hooks `begin` and `end`. No effect without a file. */

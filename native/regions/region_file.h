@@ -2,7 +2,7 @@
  *
  * Contract. Written by region_clock.c, read by collect/placing/census.py. Little endian: this header, then
  * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths,
- * then the work of first instances, where the writer lists it.
+ * then the work of first instances, where the writer lists it, and the kinds of instances, likewise.
  * The file is a shared mapping of the process, so that it survives any end of the process; a reader may read
  * at any time, and the numbers of one entry may then be one instance apart. An instance is booked when it
  * starts: its time so far is from `running_ns` to `last_ns`; the process that stops the program writes the
@@ -14,14 +14,14 @@
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed); NUREGIO4 (the
  * work of each region's first instances); NUREGIO5 (that of the thread with most of it); NUREGIO6 (forked
- * children, ranks, the program).
+ * children, ranks, the program); NUREGIO7 (kinds of instances).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
 
 #include <stdint.h>
 
-#define REGION_FILE_MAGIC 0x364f49474552554eull /* "NUREGIO6" */
+#define REGION_FILE_MAGIC 0x374f49474552554eull /* "NUREGIO7" */
 #define REGION_FILE_ENTRIES 4096
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
@@ -30,6 +30,8 @@
 #define REGION_FILE_PASSED_UNIT_NS 10000
 #define REGION_FILE_WORKS 40960
 #define REGION_FILE_WORKS_EACH 512 /* first instances of a region */
+#define REGION_FILE_KINDS 1500
+#define REGION_FILE_NUMBERS 6 /* of a kind's instances that are told */
 
 struct region_header {
     uint64_t magic;
@@ -83,11 +85,28 @@ struct region_works {
     struct region_work listed[REGION_FILE_WORKS];
 };
 
+/* Instances of a region that took about as long, did about as much work, with as many threads, and began as
+ * deep in the stack: so callers are told apart, and the depths of a recursion. */
+struct region_kind {
+    uint64_t time_ns, work_ns; /* of all: on the clock, and the threads' processor time in their shares; this
+                                  is 0 if it is little or not known */
+    uint32_t count;            /* 0: nothing is here */
+    uint32_t depth;            /* an address in the stack: only that it is the same says something */
+    uint32_t entry, team;
+    uint32_t length, work; /* of one: eighths of octaves of nanoseconds, and halves of octaves */
+    uint32_t number[REGION_FILE_NUMBERS]; /* of those that came 1st, 2nd, 4th, 8th, ..., the last of these */
+};
+
+struct region_kinds {
+    struct region_kind listed[REGION_FILE_KINDS]; /* by hash: kinds for which there is no room are not told */
+};
+
 struct region_file {
     struct region_header header;
     struct region_entry entries[REGION_FILE_ENTRIES];
     struct region_text text;
     struct region_works works;
+    struct region_kinds kinds;
 };
 
 #endif

@@ -41,7 +41,7 @@ TEXT = (
     "  doctor        Show what disturbs measuring here, and which counters...\n"
     "  evaluate      Measure how good the advice is: every program of each...\n"
     "  predict       Advise where COMMAND's threads and pages should live...\n"
-    "  regions       Run COMMAND once and say what each of its parallel...\n"
+    "  regions       Run COMMAND twice and say what each of its parallel...\n"
     "  report        Draw what was measured or learned, as one HTML page or as...\n"
     "  run           Run COMMAND on this computer under a mapping; the exit...\n"
     "  schema        Print the JSON Schema of what COMMAND prints with --json,...\n"

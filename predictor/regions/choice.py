@@ -10,7 +10,7 @@ its own touches, as it would have them if it were alone, and spread. Pure.
 
 import itertools
 import math
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass
 
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
@@ -26,9 +26,6 @@ from numapredict.predictor.searching.prior import Prior
 CANDIDATES = 5
 """Mappings besides the baseline, at most, under which a region is replayed."""
 
-MANY = 16
-"""With so many instances before, one of another kind is not replayed under other mappings, while there are tries."""
-
 LEAST_GAIN = 0.005
 """In log2: mappings that are expected to add less are not replayed, and smaller gains not confirmed."""
 
@@ -41,12 +38,16 @@ OF_PAGES: tuple[PagePolicy, ...] = ("locality", "interleave")
 class Tries:
     """What is tried for a region: so many ``candidates``, then mappings that gained in ``others``, by their labels.
 
-    With ``pages_alone`` also the baseline's threads with other pages, and the best of these is confirmed, too.
+    With ``pages_alone`` also the baseline's threads with other pages, and the best of these is confirmed, too. A
+    ``further`` class of the region's instances has the others alone, those of the first class, the best first, and
+    confirms the best. No more is tried once there has been ``enough``, but the best is confirmed.
     """
 
     candidates: int = CANDIDATES
     others: tuple[str, ...] = ()
     pages_alone: bool = False
+    further: bool = False
+    enough: Callable[[], bool] = lambda: False
 
 
 def replayed(
@@ -56,18 +57,15 @@ def replayed(
 
     Mappings that gained in other regions come after the candidates, for the whole program may want one mapping. Then
     the one with the largest gain is replayed again in CONFIRMING rounds, and so the next one if it does not gain in all
-    of them. Ends at once where the baseline cannot be replayed. Another instance is better where the baseline takes
-    another time than the instances do that this one stands for. Of a further class of the region's durations the others
-    are all: those of the first class, of which the best, the first, is confirmed.
+    of them. Ends at once where the baseline cannot be replayed, or takes another time than the instances do that this
+    one stands for: then another one is to be tried.
     """
     known = prior.over(baseline)
     placements = [resolve(mapping, topology) for mapping in prior.mappings]
     before = yield placements[baseline]
     emptied = emptied_share([before], asked.mean_s)
-    is_other = not is_like(time_of(before, emptied), asked.mean_s)
-    unlike = asked.tries_left > 0 and is_other
-    if is_other and (asked.before or (unlike and asked.instance >= MANY)):
-        return unlike
+    if cannot_be(before) or not is_like(time_of(before, emptied), asked.mean_s):
+        return True
     columns, gains, closed, lowest = [baseline], [0.0], _closed(asked, prior, baseline), dict[int, float]()
     better = tuple(itertools.takewhile(lambda label: label != prior.mappings[baseline].label, tries.others))
 
@@ -90,7 +88,7 @@ def replayed(
     def confirmed(competing: Collection[int]) -> Generator[Placement, Outcome, None]:
         """Replay mappings again, the best first, until one of these has gained in each round."""
         ranked = sorted(((gain, column) for gain, column in zip(gains, columns, strict=True)), reverse=True)
-        if asked.before:
+        if tries.further:
             best = [column for label in better for column in columns if prior.mappings[column].label == label]
             ranked = [(math.inf, column) for column in best if column in competing][:1]
         for gain, column in ranked:
@@ -105,21 +103,26 @@ def replayed(
             if lowest[column] > 0:
                 break
 
-    for _ in range(0 if asked.before else tries.candidates):
+    for number in range(0 if tries.further else tries.candidates):
         following = next_run(known, columns, gains, closed=closed)
-        if cannot_be(before) or following is None or following.expected_gain < LEAST_GAIN:
+        if (
+            cannot_be(before)
+            or (number and tries.enough())
+            or following is None
+            or following.expected_gain < LEAST_GAIN
+        ):
             break
         yield from tried(following.column)
     own_team = [column for column, each in enumerate(placements) if each.pus == placements[baseline].pus]
-    of_pages = [n for n in own_team if tries.pages_alone and not asked.before and _is_of_pages(prior.mappings[n])]
+    of_pages = [n for n in own_team if tries.pages_alone and not tries.further and _is_of_pages(prior.mappings[n])]
     wanted = {*of_pages, *(n for n, mapping in enumerate(prior.mappings) if mapping.label in tries.others)}
     for column in sorted(wanted - closed - set(columns)):
-        if not cannot_be(before):
+        if not cannot_be(before) and not (len(columns) > 1 and tries.enough()):
             yield from tried(column)
     yield from confirmed(range(len(placements)))
     if tries.pages_alone:
         yield from confirmed(own_team)
-    return unlike
+    return False
 
 
 def _is_of_pages(mapping: Mapping) -> bool:
@@ -128,6 +131,6 @@ def _is_of_pages(mapping: Mapping) -> bool:
 
 def _closed(asked: AskedRegion, prior: Prior, baseline: int) -> set[int]:
     """Return the columns that do not compete: of other numbers of threads, where the region sets its own."""
-    if asked.team == prior.mappings[baseline].threads:
+    if asked.team in {0, prior.mappings[baseline].threads}:  # 0: it is its first instance, and nobody knows yet
         return set()
     return {column for column, mapping in enumerate(prior.mappings) if mapping.threads != asked.team}

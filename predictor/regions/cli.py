@@ -1,4 +1,4 @@
-"""The command that says what each region of a program gains from other mappings, in one run: `regions`."""
+"""The command that says what each region of a program gains from other mappings, in two runs: `regions`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from numapredict.collect.campaign.completion import files
-from numapredict.collect.terminal.command import Command
+from numapredict.collect.terminal.command import JSON, Command
 
 
 @click.command(
@@ -14,7 +14,7 @@ from numapredict.collect.terminal.command import Command
     context_settings={"allow_interspersed_args": False},
     answers=["numapredict.predictor.regions.replayed_regions:ReplayedRegions"],
     examples={
-        "numapredict regions ./app": "Run it once, and say which region gains from which mapping.",
+        "numapredict regions ./app": "Run it twice, and say which region gains from which mapping.",
         "numapredict regions --plan app.plan ./app": "The same, and write a plan that `run --plan` applies.",
         "numapredict regions --keep ./app": "The same; later searches on this computer know what they gained.",
         "numapredict regions -o regions.json ./app input.dat": "The same, with the answer as JSON in a file.",
@@ -41,7 +41,14 @@ from numapredict.collect.terminal.command import Command
     is_flag=True,
     help="With --plan: also in a program that may count on its number of threads; check its output then.",
 )
+@click.option(
+    "--time",
+    "in_time",
+    is_flag=True,
+    help="With --plan: measure it, too, in three rounds in turn with the run as it is.",
+)
 @click.option("--keep", is_flag=True, help="Keep what the regions gain: later searches on this computer know it.")
+@JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 def regions(
     seconds: float,
@@ -49,19 +56,21 @@ def regions(
     plan: Path | None,
     profile: Path | None,
     smaller_teams: bool,
+    in_time: bool,
     keep: bool,
+    as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Run COMMAND once and say what each of its parallel regions gains from other mappings.
+    """Run COMMAND twice and say what each of its parallel regions gains from other mappings.
 
-    The program runs as it would with its threads on all cores, in order. Each region that takes over 5% of the time is
-    replayed once under other mappings, in forks of the program, which stands still meanwhile. Output, exit code and
-    signals are the program's.
+    The program runs as it would with its threads on all cores, in order. The first run, whose output is discarded, says
+    which instances of each region are alike. In the second one an instance of each kind is replayed under other
+    mappings, in forks of the program, which stands still meanwhile. Output, exit code and signals are the program's.
     """
     from numapredict.predictor.regions.planning import Wish
     from numapredict.predictor.regions.session import Request, run_replayed
 
-    if plan is None and (profile is not None or smaller_teams):
-        raise click.UsageError("--profile and --smaller-teams say what --plan FILE may do: name the file, too")
+    if plan is None and (profile is not None or smaller_teams or in_time):
+        raise click.UsageError("--profile, --smaller-teams and --time are about --plan FILE: name the file, too")
     wish = None if plan is None else Wish(plan, profile, smaller_teams)
-    sys.exit(run_replayed(Request(command, seconds, json, wish, keep)))
+    sys.exit(run_replayed(Request(command, seconds, json, wish, keep, as_json, in_time)))

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from numapredict.predictor.variables.time_cost import TimeCost
+
 
 class PlannedTeam(msgspec.Struct, frozen=True):
     """A region's team in the plan: ``threads`` as under ``mapping``, where a replay was ``speedup`` times as fast."""
@@ -45,8 +47,10 @@ class PlannedApplication(msgspec.Struct, frozen=True):
     By the replays, all regions are ``speedup`` times as fast with it, ``one_speedup`` times under ``one_mapping``, the
     best mapping for all, and at most ``bound`` times, each under its own best mapping. ``change_share`` is the share of
     their time in the plan that changes of teams cost. ``conflicts`` say which regions want the same data elsewhere.
-    ``teams_stay`` says why no team is smaller than the mapping's, empty where some may be. ``moves`` are the arrays
-    that move: they cost ``move_s`` seconds of the run, and gain ``move_gain_s`` over the best plan that moves none.
+    ``teams_stay`` says why no team is smaller than the mapping's, empty where some may be. ``time`` is what the plan
+    takes off the time in regions, by runs of it and of the program as it is in turn, where that was asked for.
+    ``moves`` are the arrays that move: they cost ``move_s`` seconds of the run, and gain ``move_gain_s`` over the best
+    plan that moves none.
     """
 
     path: str
@@ -63,3 +67,4 @@ class PlannedApplication(msgspec.Struct, frozen=True):
     moves: tuple[PlannedMove, ...] = ()
     move_s: float = 0.0
     move_gain_s: float = 0.0
+    time: TimeCost | None = None

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from numapredict.collect.capturing.duration_class import classes_of, together
-from numapredict.collect.capturing.exchange import FEWEST, LEAST_INSTANCE_S, LEAST_SHARE, place_of
+from numapredict.collect.capturing.exchange import place_of
+from numapredict.collect.capturing.instance_class import COVERED, LEAST_SHARE, RegionInstances
+from numapredict.collect.capturing.replayed_class import ReplayedClass, counted_share, replayed_classes, together
 from numapredict.collect.capturing.watcher import CapturedRegion
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes, with_places
 from numapredict.collect.source.modules import Modules
@@ -13,37 +14,45 @@ ENDED = "the program ended before its replays did"
 """Of a region: why it has no gains."""
 
 
-def region_answers(found: Iterable[RegionTimes], captured: Iterable[CapturedRegion]) -> tuple[ReplayedRegion, ...]:
-    """Return the regions of all processes, the ones with most time first."""
+INTERRUPTED = "the first run was interrupted: let it run to its end"
+
+
+def region_answers(
+    found: Iterable[RegionTimes],
+    known: Iterable[RegionInstances],
+    captured: Iterable[CapturedRegion],
+    cut: str = "",
+) -> tuple[ReplayedRegion, ...]:
+    """Return the regions of all processes, the ones with most time first.
+
+    ``known`` are those of the first run with the classes of their instances, and ``cut`` is why some of these may be
+    missing in the second one.
+    """
     modules = Modules()
     all_times = [with_places(times, modules) for times in found]
     whole_s = sum(times.region_time_s for times in all_times)
-    by_place: dict[tuple[str, int], list[CapturedRegion]] = {}
-    cut = False
+    instances = {place_of(region.module, region.offset): region for region in known}
+    tried: dict[tuple[str, int], list[CapturedRegion]] = {}
     for one in captured:
-        cut = cut or one.cut
-        by_place.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
-    regions = [
-        _region(region, whole_s, by_place.get(place_of(region.module, region.offset), []), cut)
-        for times in all_times
-        for region in times.regions
-    ]
+        cut = cut or (ENDED if one.cut else "")
+        tried.setdefault(place_of(one.asked.module, one.asked.offset), []).append(one)
+    regions = []
+    for region in (region for times in all_times for region in times.regions):
+        place = place_of(region.module, region.offset)
+        own = instances.get(place)
+        classes = replayed_classes(own.classes, tried.get(place, []), cut) if own is not None else ()
+        regions.append(_region(region, region.time_s / whole_s if whole_s > 0 else 0.0, classes, tried.get(place, [])))
     return tuple(sorted(regions, key=lambda region: -region.time_s))
 
 
-def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion], cut: bool) -> ReplayedRegion:
-    share = region.time_s / whole_s if whole_s > 0 else 0.0
-    classes = classes_of(tried)
-    problem = ""
-    if not tried:
-        problem = _why_not(region, share, cut)
-    elif not classes:
-        problem = ENDED if cut else "the time for replays was used up: allow more by --seconds"
-    gains, instance_s = (classes[0].gains, classes[0].mean_s) if classes else ((), None)
-    if len(classes) > 1:
-        instance_s = region.time_s / region.count
-        gains = together(classes, instance_s)
-    replay_s = gains[0].time_s if gains else None
+def _region(
+    region: RegionTime, share: float, classes: Sequence[ReplayedClass], tried: Sequence[CapturedRegion]
+) -> ReplayedRegion:
+    counted = [one for one in classes if one.gains]
+    covered = counted_share(classes)
+    instance_s = region.time_s / region.count if region.count else 0.0
+    gains = together(classes, instance_s)
+    replays_s = sum(one.share / one.mean_s * (one.gains[0].time_s or 0.0) for one in counted)
     return ReplayedRegion(
         name=region.name,
         module=region.module,
@@ -53,28 +62,24 @@ def _region(region: RegionTime, whole_s: float, tried: Sequence[CapturedRegion],
         share=share,
         team=region.team,
         place=region.place,
-        instance=classes[0].instance if classes else None,
+        instance=counted[0].instance if counted else None,
         replay_s=sum(one.seconds for one in tried),
         gains=gains,
-        replay_ratio=replay_s * region.count / region.time_s if replay_s is not None and region.time_s > 0 else None,
-        problem=problem,
-        emptied=sum(one.share * one.emptied for one in classes),
-        undone=sum(one.share * one.undone for one in classes),
-        instance_s=instance_s,
-        classes=classes if len(classes) > 1 else (),
+        replay_ratio=replays_s / covered if covered else None,
+        problem=_problem(classes, share),
+        emptied=sum(one.share * one.emptied for one in counted),
+        undone=sum(one.share * one.undone for one in counted),
+        instance_s=instance_s if counted else None,
+        classes=tuple(classes),
+        replayed=covered,
     )
 
 
-def _why_not(region: RegionTime, share: float, cut: bool) -> str:
-    if region.count < FEWEST:
-        return f"it ran {'once' if region.count == 1 else 'twice'}: what comes once or twice is not"
-    if region.time_s / max(region.count, 1) < LEAST_INSTANCE_S:
-        return f"an instance takes less than {LEAST_INSTANCE_S * 1e6:.0f} us"
+def _problem(classes: Sequence[ReplayedClass], share: float) -> str:
+    """Return why a region, or what has most time of its rest, was not replayed; empty where little is left."""
     if share < LEAST_SHARE:
         return f"it has less than {LEAST_SHARE:.0%} of the time"
-    if cut:
-        return ENDED
-    return (
-        f"whenever it began it had less than {LEAST_SHARE:.0%} of the time, or instances of less than "
-        f"{LEAST_INSTANCE_S * 1e6:.0f} us"
-    )
+    left = [one for one in classes if one.problem]
+    if not left:
+        return "" if classes else "none of its instances ended in the first run"
+    return "" if counted_share(classes) >= COVERED else max(left, key=lambda one: one.share).problem

@@ -16,6 +16,8 @@ from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 
 _WIDTH = 100
+_SEEN_CLASS = 0.05
+"""Of a region's time: a class with less is not worth a word where it was not replayed."""
 _SEEN = 0.005
 """A smaller share of the time is not worth a word."""
 
@@ -28,10 +30,10 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         yield "regions: no OpenMP parallel region began"
         return
     shown = [region for region in answer.regions if region.gains]
-    own_s = answer.wall_s - answer.replay_s
+    plain_s, again_s = (seconds_in_words(each) for each in (answer.plain_s, answer.wall_s - answer.replay_s))
     yield (
         f"regions: {answer.replayed_share:.0%} of the time in regions was replayed: {counted(len(shown), 'region')} of "
-        f"{len(answer.regions)}; the program itself took {seconds_in_words(own_s)}, the replays "
+        f"{len(answer.regions)}; the program itself took {plain_s}, and {again_s} again, the replays "
         f"{seconds_in_words(answer.replay_s)}"
     )
     yield ""
@@ -42,10 +44,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     if answer.plan is not None:
         yield from _plan(answer.plan, answer)
     unlike = [region_name(region) for region in answer.regions if region.is_unlike]
-    doubt = (
-        f"replay/run is far from 1 for {' and '.join(unlike)}: instances differ, or were interrupted; "
-        "their gains are those of the instance that was replayed"
-    )
+    doubt = f"replay/run is far from 1 for {' and '.join(unlike)}: instances differ, or were interrupted"
     for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
         yield from _wrapped(f"- {note}", hanging=2)
 
@@ -62,20 +61,27 @@ def class_lines(answer: ReplayedRegions) -> Iterator[str]:
                 f"a replay of {region_name(region)} finds done what the one before it did: its times are "
                 f"{region.undone:.0%} on the way to those of first replays"
             )
-        if not region.classes or best is None:
+        if best is None:
+            continue
+        if region.problem:
+            left = f"{1 - region.replayed:.0%} of {region_name(region)}"
+            yield f"{left} was not replayed and counts as it is: {region.problem}"
+        if len(region.classes) < 2:
             continue
         sides = []
-        for one in region.classes:
+        for one in (each for each in region.classes if each.gains or each.share >= _SEEN_CLASS):
             gain = next((gain for gain in one.gains if gain.mapping == best.mapping), None)
             gained = f", {gain.speedup:.2f}x" if gain is not None and gain.speedup and best.speedup != 1 else ""
-            sides.append(f"{seconds_in_words(one.mean_s)} ({one.share:.0%} of its time{gained})")
+            gained = gained if one.gains else ", not replayed"
+            alike = f"{counted(one.count, 'instance')} of {seconds_in_words(one.mean_s)}"
+            sides.append(f"{alike} ({one.share:.0%} of its time{gained})")
         under = f", under {best.mapping}" if best is not region.gains[0] else ""
-        yield f"instances of {region_name(region)} differ{under}: {', '.join(sides)}; each of these was replayed"
+        yield f"instances of {region_name(region)} differ{under}: {', '.join(sides)}"
 
 
 def _table(answer: ReplayedRegions) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        ("region", "time", "instances", "replay/run", "emptied", "threads", *_heads(answer), "others")
+        ("region", "time", "replayed", "instances", "replay/run", "emptied", "threads", *_heads(answer), "others")
     ]
     rows += [_row(region) for region in answer.regions if region.gains]
     left = [region for region in answer.regions if not region.gains]
@@ -98,6 +104,7 @@ def _row(region: ReplayedRegion) -> tuple[str, ...]:
     head = (
         region_name(region),
         f"{region.share:.0%}",
+        f"{region.replayed:.0%}",
         str(region.count),
         ratio,
         f"{region.emptied:.0%}",
@@ -150,6 +157,11 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
         f"({plan.one_speedup:.2f}x under the best one mapping, {plan.one_mapping}); to apply and to check it:"
     )
     yield f"  {plan_command(plan, answer)}"
+    if plan.time is not None:
+        yield from _wrapped(
+            f"in {plan.time.rounds} rounds of runs, in turn with the run as it is, it takes {plan.time.in_words} off "
+            "the time in regions"
+        )
     for change in plan_changes(plan):
         yield from _wrapped(f"- {change.text}", hanging=2)
         for place in change.places:

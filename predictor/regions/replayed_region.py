@@ -2,8 +2,8 @@
 
 import msgspec
 
-from numapredict.collect.capturing.duration_class import DurationClass
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.capturing.replayed_class import ReplayedClass
 from numapredict.collect.source.place import Place
 
 UNLIKE = 1.5
@@ -13,14 +13,15 @@ UNLIKE = 1.5
 class ReplayedRegion(msgspec.Struct, frozen=True):
     """One outermost parallel region of the run.
 
-    ``count`` instances took ``time_s`` together, ``share`` of the time of all regions, with ``team`` threads. Instance
-    number ``instance``, from 0, was replayed under the mappings of ``gains``, the baseline first, while the program
-    waited for ``replay_s``; None where none was, as ``problem`` says. ``replay_ratio`` is a replay's time under the
-    baseline over the mean instance's: far from 1 where instances differ. ``emptied`` is the share of the caches that
-    other regions empty between its instances, 0 to 1, by the mean ``instance_s`` of those that the replayed one stands
-    for. Where its instances differ, ``classes`` has an instance of each class of durations that was replayed, the first
-    one first, and the other fields are those of all together, by their shares of the time. ``undone`` is the share of
-    what replays find done, as a graph's nodes that are visited, and instances do: it is known from the first replay.
+    ``count`` instances took ``time_s`` together in the first run, ``share`` of the time of all regions, with ``team``
+    threads. ``classes`` has each class of instances that are alike, those with most time first: where one was replayed,
+    under the mappings of its gains, it stands for its class. Together these are ``replayed`` of the region's time, 0 to
+    1; the rest counts as it is, and where it is more than a tenth ``problem`` says why. ``gains`` are those of the
+    whole region, the baseline first, none where nothing was replayed, and the program waited for ``replay_s``.
+    ``instance`` is the number, from 0, of the replayed one of the first such class. ``replay_ratio`` is a replay's time
+    under the baseline over that of the instances it stands for. ``emptied`` is the share of the caches that other
+    regions empty between its instances, 0 to 1, by their mean, and ``undone`` that of what replays find done, as a
+    graph's nodes that are visited, and instances do. ``instance_s`` is the mean of all instances.
     """
 
     name: str
@@ -38,8 +39,9 @@ class ReplayedRegion(msgspec.Struct, frozen=True):
     problem: str = ""
     emptied: float = 0.0
     instance_s: float | None = None
-    classes: tuple[DurationClass, ...] = ()
+    classes: tuple[ReplayedClass, ...] = ()
     undone: float = 0.0
+    replayed: float = 1.0
 
     @property
     def is_unlike(self) -> bool:

@@ -13,7 +13,8 @@ LEAST_SPEEDUP = 1.02
 class ReplayedRegions(msgspec.Struct, frozen=True):
     """The regions of one run on this computer under the mapping ``baseline``, the ones with most time first.
 
-    ``wall_s`` is the run's time, of which ``replay_s`` was spent on replays; ``region_time_s`` is that of all regions.
+    A first run took ``plain_s``, 0 if it was interrupted, in which all regions took ``region_time_s``; a second one
+    ``wall_s``, of which ``replay_s`` was spent on replays.
     ``one_mapping`` is what one mapping for all of them gives, the best first. ``exit_code`` is as a shell reports it,
     ``signal`` what ended the program, if one did. ``plan`` is what was written for `run --plan`, if it was asked for.
     The program ran in ``directory``. ``disturbed`` is what others took of the computer meanwhile: then no gain can be
@@ -34,11 +35,12 @@ class ReplayedRegions(msgspec.Struct, frozen=True):
     plan: PlannedApplication | None = None
     directory: str = ""
     disturbed: str = ""
+    plain_s: float = 0.0
 
     @property
     def replayed_share(self) -> float:
-        """Return the share of the regions' time that is of regions that were replayed, 0 to 1."""
-        return sum(region.share for region in self.regions if region.best is not None)
+        """Return the share of the regions' time that replays stand for, 0 to 1."""
+        return sum(region.share * region.replayed for region in self.regions if region.best is not None)
 
     @property
     def speedup(self) -> float:

@@ -37,6 +37,9 @@ ROUNDS = 3
 MOST_TIMED = 3
 """Variables: more runs than of these, of none and of all together would take long."""
 
+Way = tuple[Placement, Path | None]
+"""A placement, and the plan that is applied under it, if there is one."""
+
 
 def measured_costs(
     program: Program, placement: Placement, plans: Sequence[PagePlan], exit_code: int
@@ -45,28 +48,35 @@ def measured_costs(
 
     UnrunnableProgramError where a run has no time in regions, or another exit code than the profiled one.
     """
+    with work_folder() as folder:
+        ways: list[Way] = [(placement, None)]
+        for number, plan in enumerate(plans):
+            path = folder / f"plan{number}"
+            here, label = placement.topology, placement.mapping.label
+            write_plan(Plan(here.fingerprint, here.name, label, pages=plan), path)
+            ways.append((placement, path))
+        return costs_in_turn(program, ways, folder, exit_code)
+
+
+def costs_in_turn(program: Program, ways: Sequence[Way], folder: Path, exit_code: int) -> tuple[TimeCost | None, ...]:
+    """Run the program in each of these ways in turn, and return what all but the first take off its time in regions.
+
+    ``folder`` is for files that are made meanwhile. UnrunnableProgramError as of ``measured_costs``.
+    """
     places: dict[Hashable, Place] = {}
     times: list[list[Times]] = []
-    with work_folder() as folder:
-        paths: list[Path | None] = [None]
-        for number, plan in enumerate(plans):
-            paths.append(folder / f"plan{number}")
-            here, label = placement.topology, placement.mapping.label
-            write_plan(Plan(here.fingerprint, here.name, label, pages=plan), folder / f"plan{number}")
-        for number in range(ROUNDS):
-            with doing(f"round {number + 1} of {ROUNDS}: {len(paths)} runs of {program.name}"):
-                reports = [folder / f"regions{number}-{at}" for at in range(len(paths))]
-                pairs = zip(paths, reports, strict=True)
-                times.append([_run(program, placement, (path, report, exit_code), places) for path, report in pairs])
+    for number in range(ROUNDS):
+        with doing(f"round {number + 1} of {ROUNDS}: {len(ways)} runs of {program.name}"):
+            reports = [folder / f"regions{number}-{at}" for at in range(len(ways))]
+            pairs = zip(ways, reports, strict=True)
+            times.append([_run(program, way, (report, exit_code), places) for way, report in pairs])
     before = [of_round[0] for of_round in times]
-    after = ([of_round[at] for of_round in times] for at in range(1, len(plans) + 1))
+    after = ([of_round[at] for of_round in times] for at in range(1, len(ways)))
     return tuple(time_cost_of(before, each, places) for each in after)
 
 
-def _run(
-    program: Program, placement: Placement, files: tuple[Path | None, Path, int], places: dict[Hashable, Place]
-) -> Times:
-    plan, report, exit_code = files
+def _run(program: Program, way: Way, wanted_of: tuple[Path, int], places: dict[Hashable, Place]) -> Times:
+    (placement, plan), (report, exit_code) = way, wanted_of
     wanted = PlacementFiles(plan=None if plan is None else str(plan), report=str(report), claims=claims_beside(report))
     start = start_of(program, placement, wanted, near=True)
     try:

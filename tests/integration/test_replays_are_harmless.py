@@ -16,6 +16,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import Placement, resolve
 from numapredict.native.library import capture_library
 from tests.command import numapredict
+from tests.integration.test_replayed_regions import of_a_busy_computer
 from tests.openmp import CLANG, GCC
 
 pytestmark = [
@@ -27,7 +28,7 @@ PROGRAMS = ("numerics", "dealings")
 
 # Kinds of regions that are in one run, and what may be said of them instead of a replay.
 SEEN_OUTSIDE = frozenset(
-    f"it makes the system call {call}, whose effects would be seen outside" for call in ("write", "clone", "tgkill")
+    f"it makes the system call {call}, whose effects would be seen outside" for call in ("clone", "tgkill")
 )
 RUNS: dict[str, frozenset[str]] = {
     "cg mg is lu ep": frozenset(),
@@ -64,12 +65,13 @@ def test_no_replay_is_seen_in_what_a_program_does(words: str, kinds: Path, tmp_p
     assert files[0] == files[1]
     regions = json.loads((tmp_path / "answer.json").read_text())["regions"]
     captured = [region for region in regions if region["gains"]]
-    assert captured
-    problems = {region["gains"][0]["problem"] for region in captured} - {""}
+    told = {one["problem"] for region in regions for one in region["classes"] if not one["gains"]}
+    problems = {problem for problem in told if not of_a_busy_computer(problem)}
+    assert captured or problems
     assert problems <= (RUNS[words] if words != "locks" or "gcc" not in kinds.name else frozenset())
     if words == "files pipes fork_inside raised":
         assert problems
-    elif words != "locks":
+    elif words != "locks" and captured:
         assert any(len(region["gains"]) > 1 for region in captured)
 
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -250,6 +251,13 @@ static void alone(bool quits) {
     }
 }
 
+/* Says so by its name, for who waits for it. */
+static void forever(void) {
+    prctl(PR_SET_NAME, "forever", 0, 0, 0);
+    for (;;)
+        pause();
+}
+
 static void crash(void) { alone(false); }
 static void quit(void) { alone(true); }
 
@@ -279,6 +287,7 @@ int main(int count, char **word) {
                   {"late", late},
                   {"slow", slow},
                   {"leaving", leaving},
+                  {"forever", forever},
                   {"crash", crash},
                   {"quit", quit}};
     for (int n = 1; n < count; n++) {

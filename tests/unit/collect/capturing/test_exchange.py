@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import get_args
 
-import msgspec
 import pytest
 
 from numapredict.collect.capturing import exchange
@@ -17,6 +16,7 @@ from numapredict.collect.capturing.exchange import (
     outcome_of,
     question_of,
     variable_text,
+    wanted_packet,
 )
 from numapredict.collect.capturing.filling import fill_bytes
 from numapredict.collect.mapping import parse_label
@@ -32,14 +32,22 @@ PROGRAM = """
 #include "exchange.h"
 #include <stdio.h>
 #include <string.h>
-int main(void) {
-    struct question q = {1, 2, 3, 4, 5, 6, 7, 1, 1, 0, {{8, 9000}, {10}}, "some/module"};
+int main(int count, char **) {
+    struct question q = {1, 2, 3, 4, 5, "some/module"};
+    struct wanted w;
     struct outcome o = {OUTCOME_CALL, 16, 2, 7, 1000, 2000, 3000, 90, 2, 1, 4, {5000, 6000}, {7000}};
     struct job j;
+    if (count > 1) {
+        if (fread(&w, sizeof w, 1, stdin) != 1 || getchar() != EOF)
+            return 1;
+        for (unsigned n = 0; n < w.count; n++)
+            printf("%lu %lu\\n", (unsigned long)w.instance[n].key, (unsigned long)w.instance[n].number);
+        return 0;
+    }
     if (fread(&j, sizeof j, 1, stdin) != 1)
         return 1;
     if (j.answer != REPLAY)
-        return j.answer == GO_ON ? 10 : j.answer == TRY_ANOTHER ? 11 : 12;
+        return j.answer == GO_ON ? 10 : 11;
     fwrite(&q, sizeof q, 1, stdout);
     fwrite(&o, sizeof o, 1, stdout);
     fprintf(stderr, "%u %u %u %u %u %u cpus %u %u nodes %u %u fill %lu %lu", j.answer, j.threads, j.copies, j.nodes,
@@ -63,17 +71,12 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
     nodes = placement.os_page_nodes
     cpus, fill = f"{placement.pus[0]} {placement.pus[5]}", fill_bytes(placement)
     assert done.stderr.decode() == f"1 6 2 2 3 1500 cpus {cpus} nodes {nodes[0]} {nodes[1]} fill {fill} 2000"
-    for answer, code in ((go_on_packet(), 10), (go_on_packet(another=True), 11)):
-        assert subprocess.run([program], input=answer, check=False).returncode == code
+    assert subprocess.run([program], input=go_on_packet(), check=False).returncode == 10
+    wanted = wanted_packet([(9, 4), (2**63, 1), (9, 3), (9, 4)])
+    listed = subprocess.run([program, "wanted"], input=wanted, capture_output=True, check=True).stdout.decode()
+    assert listed.splitlines() == ["9 3", "9 4", f"{2**63} 1"]
     question, outcome = done.stdout[: exchange._QUESTION.size], done.stdout[exchange._QUESTION.size :]
-    known = question_of(question)
-    assert known is not None
-    assert len(known.counts) == len(known.spent_s) == exchange.DURATION_CLASSES
-    short = msgspec.structs.replace(known, counts=known.counts[:3], spent_s=known.spent_s[:3])
-    first = AskedRegion(1, "some/module", 2, 6, 3, pytest.approx(4e-9), 5, 7)
-    assert short == msgspec.structs.replace(
-        first, before=1, ended=True, counts=(8, 10, 0), spent_s=pytest.approx((9e-6, 0, 0))
-    )
+    assert question_of(question) == AskedRegion(1, "some/module", 2, 5, 3, 4)
     found = outcome_of(outcome)
     assert found is not None
     assert found.times_s == pytest.approx((5e-6, 6e-6))
@@ -88,6 +91,11 @@ def test_the_library_and_this_side_mean_the_same(tmp_path: Path) -> None:
 def test_the_states_of_the_header_are_those_of_this_side() -> None:
     states = re.findall(r"OUTCOME_\w+ = (\d+)", HEADER.read_text())
     assert list(map(int, states)) == list(range(len(exchange._STATES)))
+
+
+def test_only_so_many_instances_are_wanted_as_there_is_room_for() -> None:
+    many = [(1, number) for number in range(exchange.MOST_WANTED + 5)]
+    assert wanted_packet(many) == wanted_packet(many[: exchange.MOST_WANTED])
 
 
 def test_packets_of_another_size_or_kind_are_neither() -> None:
@@ -149,4 +157,4 @@ def test_the_header_and_this_side_number_the_copies_alike() -> None:
 
 
 def test_the_report_may_be_any_path() -> None:
-    assert variable_text("name", "/some/a;b c") == "version=4;server=name;report=/some/a;b c"
+    assert variable_text("name", "/some/a;b c") == "version=5;server=name;report=/some/a;b c"

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-import msgspec
 import pytest
 
 from numapredict.collect.capturing import exchange, region_machine
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
+from numapredict.collect.capturing.instance_class import InstanceClass, RegionInstances
 from numapredict.collect.capturing.region_machine import RegionMachine, place_of
 from numapredict.collect.capturing.watcher import CapturedRegion, Replay
 from numapredict.collect.mapping import parse_label
@@ -43,10 +43,8 @@ def machine(slice_s: float = 1e9) -> RegionMachine:
     return found
 
 
-def asked(offset: int, *, before: int = 0, tries_left: int = 0, mean_s: float = 1.0) -> AskedRegion:
-    return AskedRegion(
-        7, "/other/app", offset, 99, 2, mean_s, 8, tries_left, before, counts=(3,), spent_s=(3 * mean_s,)
-    )
+def asked(offset: int, *, number: int = 0, mean_s: float = 1.0) -> AskedRegion:
+    return AskedRegion(offset, "/other/app", offset, 99, 2, 8, mean_s, number)
 
 
 def made(
@@ -97,32 +95,27 @@ def test_the_region_that_is_asked_for_always_gets_its_first_mapping() -> None:
     assert labels(made(chosen, asked(16), took)[0]) == [BASELINE, *[LABELS[1], BASELINE] * ROUNDS]
 
 
-def test_an_instance_of_another_length_is_left_for_another_one_while_there_are_tries() -> None:
+def test_an_instance_of_another_length_is_left_for_another_one() -> None:
     chosen = first_of(LABELS[1], machine())
-    captured, another = made(chosen, asked(16, tries_left=1, mean_s=9.0), took)
+    captured, another = made(chosen, asked(16, mean_s=9.0), took)
     assert (labels(captured), another) == ([BASELINE], True)
     assert cells([captured]) == {}  # nor has it times
-    captured, another = made(chosen, asked(16, tries_left=0, mean_s=9.0), took)
-    assert (len(labels(captured)) > 1, another) == (True, False)
 
 
-def test_a_further_class_of_durations_has_the_mappings_of_the_first() -> None:
+def test_a_further_class_of_instances_has_the_mappings_of_the_first() -> None:
     chosen = first_of(LABELS[1], machine())
     first, _ = made(chosen, asked(16), took)
-    further, _ = made(chosen, asked(16, before=1), took)
+    further, _ = made(chosen, asked(16, number=1), took)
     assert labels(further) == labels(first)
-    assert labels(made(first_of(LABELS[1], machine()), asked(16, before=1), took)[0]) == []  # there was no first
 
 
-def cells(tried: Sequence[CapturedRegion], mean_s: float = 3.0) -> dict[str, tuple[tuple[float, ...], str]]:
-    """Return the cells of a region whose instances took so long in the run."""
-
-    def lasting(asked: AskedRegion) -> AskedRegion:
-        scale = mean_s * sum(asked.counts) / sum(asked.spent_s)
-        return msgspec.structs.replace(asked, spent_s=tuple(each * scale for each in asked.spent_s))
-
-    own = [msgspec.structs.replace(one, asked=lasting(one.asked)) for one in tried]
-    found = region_machine._cells(own, ROUNDS)
+def cells(
+    tried: Sequence[CapturedRegion], *classes: InstanceClass, mean_s: float = 3.0
+) -> dict[str, tuple[tuple[float, ...], str]]:
+    """Return the cells of a region whose instances took so long in the first run."""
+    known = classes or (InstanceClass(1.0, 4, 1.0, (2,)),)
+    region = RegionInstances(7, "/bin/app", 16, 4, 4 * mean_s, 1.0, known)
+    found = region_machine._cells(tried, region, ROUNDS)
     return {label: (cell.times_s, cell.problem) for label, cell in found.items()}
 
 
@@ -152,22 +145,19 @@ def test_a_mapping_that_cannot_be_replayed_has_no_times_and_a_region_that_cannot
     assert cells([]) == {}
 
 
-def test_classes_of_durations_count_by_their_time() -> None:
+def test_classes_of_instances_count_by_their_time() -> None:
     chosen, subject = first_of(LABELS[1], machine()), asked(16)
 
     def short(label: str, _: int) -> Outcome:
         return Outcome(({"4x1-contiguous-bind": 0.05}.get(label, 0.1),) * 3, 8)
 
     long, _ = made(chosen, subject, took)
-    small, _ = made(chosen, asked(16, before=1, mean_s=0.1), short)
+    small, _ = made(chosen, asked(16, number=1, mean_s=0.1), short)
     # Two long ones of a second each, and ten short ones of a tenth each.
-    both = AskedRegion(7, "/other/app", 16, 99, 2, 1.0, 8, counts=(2, 10), spent_s=(2.0, 1.0))
-    tried = [
-        CapturedRegion(both, long.replays, 1.0),
-        CapturedRegion(msgspec.structs.replace(both, before=1), small.replays, 1.0),
-    ]
+    classes = InstanceClass(1.0, 2, 2 / 3, (2,)), InstanceClass(0.1, 10, 1 / 3, (3,))
     slower = 2 / 3 * 2.0 + 1 / 3 * 0.5
-    assert cells(tried, 0.25)["4x1-contiguous-bind"][0] == pytest.approx((0.25 * slower,) * ROUNDS)
+    found = cells([long, small], *classes, mean_s=0.25)
+    assert found["4x1-contiguous-bind"][0] == pytest.approx((0.25 * slower,) * ROUNDS)
 
 
 def test_the_default_alone_is_replayed_as_often_as_there_are_rounds() -> None:

@@ -5,10 +5,12 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from numapredict.collect.capturing import exchange, order
-from numapredict.collect.capturing.exchange import AskedRegion, Outcome, go_on_packet, job_packet
+from numapredict.collect.capturing.exchange import AskedRegion, Outcome, go_on_packet, job_packet, wanted_packet
+from numapredict.collect.capturing.instance_class import USUAL, InstanceClass, RegionInstances
 from numapredict.collect.capturing.order import Succession
 from numapredict.collect.capturing.watcher import Watcher
 from numapredict.collect.mapping import parse_label
@@ -19,19 +21,25 @@ TOPOLOGY = shape([4, 4])
 PLACEMENTS = [resolve(parse_label(label), TOPOLOGY) for label in ("8x2-contiguous-first-touch", "4x1-contiguous-bind")]
 
 
+CLASSES = (InstanceClass(1e-3, 9, 0.9, (2, 5)), InstanceClass(2e-4, 9, 0.1, (3,)))
+
+
+def regions(*offsets: int, mean_s: float = 1e-3) -> tuple[RegionInstances, ...]:
+    """Return regions with their offset for a key, of a plain run."""
+    classes = (msgspec.structs.replace(CLASSES[0], mean_s=mean_s), *CLASSES[1:])
+    return tuple(RegionInstances(offset, "app", offset, 18, 0.01, 0.25, classes) for offset in offsets)
+
+
 def choose(asked: AskedRegion) -> Generator[Placement, Outcome, bool]:
-    """Go on to the second placement only where the first one was replayed; else to another instance, if it may be."""
+    """Go on to the second placement only where the first one was replayed; else to another instance."""
     outcome = yield PLACEMENTS[0]
     if not outcome.problem:
         yield PLACEMENTS[1]
-    return bool(outcome.problem) and asked.tries_left > 0
+    return bool(outcome.problem)
 
 
-def question(
-    offset: int, tries_left: int = 0, mean_ns: int = 1_000_000, ended: bool = False, counts: tuple[int, ...] = ()
-) -> bytes:
-    classes = [number for count in (*counts, *[0] * (exchange.DURATION_CLASSES - len(counts))) for number in (count, 0)]
-    return exchange._QUESTION.pack(7, offset, 2, mean_ns, 8, 99, tries_left, 0, ended, *classes, b"app")
+def question(offset: int, instance: int = 2) -> bytes:
+    return exchange._QUESTION.pack(offset, offset, instance, 8, 99, b"app")
 
 
 def outcome(state: int = 1, emptied: int = 0) -> bytes:
@@ -43,6 +51,7 @@ def outcome(state: int = 1, emptied: int = 0) -> bytes:
 def connected(watcher: Watcher) -> socket.socket:
     client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     client.connect("\0" + watcher.name)
+    assert len(client.recv(1 << 16)) == exchange._WANTED.size
     return client
 
 
@@ -63,43 +72,61 @@ def enough_s(answer: bytes) -> float:
 
 
 def test_each_region_gets_jobs_until_the_chooser_ends(tmp_path: Path) -> None:
-    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as one, connected(watcher) as other:
+    wanted = regions(16, 32, 48)
+    with Watcher(choose, tmp_path / "kept", wanted) as watcher, connected(watcher) as one, connected(watcher) as other:
         assert is_job(asked(one, question(16)), PLACEMENTS[0])
         assert is_job(asked(other, question(32)), PLACEMENTS[0])  # two processes of a run at the same time
         assert is_job(asked(one, outcome()), PLACEMENTS[1], emptying=False)
         assert asked(one, outcome()) == go_on_packet()
         assert asked(other, outcome(state=4)) == go_on_packet()
-        assert is_job(asked(other, question(40, tries_left=1)), PLACEMENTS[0])
-        assert asked(other, outcome(state=4)) == go_on_packet(another=True) != go_on_packet()
         assert is_job(asked(one, question(48)), PLACEMENTS[0])
     by_offset = {each.asked.offset: each for each in watcher.found}
     assert [replay.mapping for replay in by_offset[16].replays] == [p.mapping.label for p in PLACEMENTS]
     assert by_offset[16].replays[0].outcome.times_s == (1e-3, 1e-3, 1e-3)
     assert by_offset[32].replays[0].outcome.problem == "it took too long"
     assert by_offset[48].replays == ()
-    assert {at: one.cut for at, one in by_offset.items()} == {16: False, 32: False, 40: False, 48: True}
+    assert {at: one.cut for at, one in by_offset.items()} == {16: False, 32: False, 48: True}
 
 
-@pytest.mark.parametrize(("mean_ns", "emptying"), [(1_000_000, False), (1_020_000, False), (1_300_000, True)])
-def test_caches_are_emptied_as_long_as_it_says_something(mean_ns: int, emptying: bool, tmp_path: Path) -> None:
-    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
-        first = asked(client, question(16, mean_ns=mean_ns))
+def test_of_each_class_instances_are_asked_for_until_one_was_replayed(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept", regions(16, 32)) as watcher, connected(watcher) as client:
+        assert is_job(asked(client, question(16, 2)), PLACEMENTS[0])
+        assert asked(client, outcome(state=4)) == go_on_packet()
+        assert asked(client, question(16, 4)) == go_on_packet()  # stands for nothing
+        assert is_job(asked(client, question(16, 5)), PLACEMENTS[0])
+        assert is_job(asked(client, outcome()), PLACEMENTS[1], emptying=False)
+        assert asked(client, outcome()) == go_on_packet()
+        assert asked(client, question(16, 2)) == go_on_packet()  # another process has it, too
+        assert is_job(asked(client, question(16, 3)), PLACEMENTS[0])  # of the other class
+        assert asked(client, outcome(state=4)) == go_on_packet()
+    assert [(one.asked.instance, one.asked.number, one.asked.mean_s) for one in watcher.found] == [
+        (2, 0, 1e-3),
+        (5, 0, 1e-3),
+        (3, 1, 2e-4),
+    ]
+    assert watcher.found[0].asked.weight == pytest.approx(0.25 * 0.9)
+
+
+def test_where_nothing_is_known_of_regions_an_instance_of_each_is_asked_for(tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept") as watcher:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        client.connect("\0" + watcher.name)
+        assert client.recv(1 << 16) == wanted_packet([(0, USUAL)])
+        assert is_job(asked(client, question(77, USUAL)), PLACEMENTS[0])
+        client.close()
+    assert watcher.found[0].asked.mean_s == 0
+
+
+@pytest.mark.parametrize(("mean_s", "emptying"), [(0.001, False), (0.00102, False), (0.0013, True)])
+def test_caches_are_emptied_as_long_as_it_says_something(mean_s: float, emptying: bool, tmp_path: Path) -> None:
+    with Watcher(choose, tmp_path / "kept", regions(16, mean_s=mean_s)) as watcher, connected(watcher) as client:
+        first = asked(client, question(16))
         assert is_job(first, PLACEMENTS[0])
-        assert enough_s(first) == pytest.approx(mean_ns * 1e-9 / 1.03, rel=1e-5)
+        assert enough_s(first) == pytest.approx(mean_s / 1.03, rel=1e-5)
         second = asked(client, outcome(emptied=3))
         assert is_job(second, PLACEMENTS[1], emptying)
         assert enough_s(second) > 1e9
     assert watcher.found[0].replays[0].outcome.emptied_s == (2e-3, 2e-3, 2e-3)
-
-
-def test_the_durations_of_the_whole_run_come_at_its_end(tmp_path: Path) -> None:
-    with Watcher(choose, tmp_path / "kept") as watcher, connected(watcher) as client:
-        assert is_job(asked(client, question(16, counts=(1,))), PLACEMENTS[0])
-        assert asked(client, outcome(state=4)) == go_on_packet()
-        assert asked(client, question(0, ended=True, counts=(3, 4))) == go_on_packet()
-    (found,) = watcher.found
-    assert (found.asked.offset, found.asked.counts[:3]) == (16, (3, 4, 0))
-    assert len(found.replays) == 1
 
 
 def test_the_order_of_regions_comes_at_the_end(tmp_path: Path) -> None:
@@ -113,7 +140,7 @@ def test_the_order_of_regions_comes_at_the_end(tmp_path: Path) -> None:
 
 
 def test_a_process_that_sends_nonsense_is_left_alone(tmp_path: Path) -> None:
-    with Watcher(choose, tmp_path / "kept") as watcher:
+    with Watcher(choose, tmp_path / "kept", regions(16)) as watcher:
         with connected(watcher) as client:
             client.send(b"nonsense")
             assert client.recv(10) == b""

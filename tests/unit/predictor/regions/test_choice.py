@@ -12,7 +12,7 @@ import pytest
 from numapredict.collect.capturing.exchange import AskedRegion, Outcome
 from numapredict.collect.capturing.gain import CONFIRMING, Gain, gains_of, needs_none_after
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.regions.choice import CANDIDATES, MANY, Tries, replayed
+from numapredict.predictor.regions.choice import CANDIDATES, Tries, replayed
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.shapes import shape
@@ -32,7 +32,7 @@ Times = Callable[[str, int], Outcome]
 
 
 def region(team: int = 8) -> AskedRegion:
-    return AskedRegion(key=1, module="app", offset=16, process=1, instance=2, mean_s=0.01, team=team)
+    return AskedRegion(key=1, module="app", offset=16, process=1, instance=2, team=team, mean_s=1.0)
 
 
 def replays(outcomes: Times, team: int = 8) -> list[tuple[str, Outcome]]:
@@ -73,27 +73,30 @@ def test_what_gained_first_decides_what_comes_next() -> None:
     assert slow[3] == SPREAD  # as the programs that lose by it do
 
 
-@pytest.mark.parametrize(("time_s", "another"), [(0.011, False), (0.021, True), (0.006, False), (0.004, True)])
+@pytest.mark.parametrize(("time_s", "another"), [(1.1, False), (2.1, True), (0.6, False), (0.4, True)])
 def test_another_instance_is_asked_for_where_one_is_of_another_length(time_s: float, another: bool) -> None:
-    made = replays(lambda *_: took(time_s))
-    choices = replayed(msgspec.structs.replace(region(), tries_left=1), PRIOR, 0, TOPOLOGY)
+    choices = replayed(region(), PRIOR, 0, TOPOLOGY)
     next(choices)
-    for _ in made[:-1]:
-        choices.send(took(time_s))
+    if not another:
+        assert choices.send(took(time_s)).mapping.label != BASELINE
+        return
     with pytest.raises(StopIteration) as ended:
         choices.send(took(time_s))
-    assert ended.value.value is another
-    only = replayed(msgspec.structs.replace(region(), instance=MANY), PRIOR, 0, TOPOLOGY)
-    next(only)
-    assert only.send(took(time_s)).mapping.label != BASELINE  # no others are
-    late = replayed(msgspec.structs.replace(region(), instance=MANY, tries_left=1), PRIOR, 0, TOPOLOGY)
-    next(late)
-    if another:  # is asked for at once
-        with pytest.raises(StopIteration) as ended:
-            late.send(took(time_s))
-        assert ended.value.value
-    else:
-        assert late.send(took(time_s)).mapping.label != BASELINE
+    assert ended.value.value is True
+
+
+def test_after_enough_no_more_is_tried_but_the_best_is_confirmed() -> None:
+    def others(tries: Tries) -> list[str]:
+        choices, found = replayed(region(), PRIOR, 0, TOPOLOGY, tries), [BASELINE]
+        next(choices)
+        with contextlib.suppress(StopIteration):
+            while True:
+                time_s = 0.5 if found[-1] == HALF else 1.0
+                found.append(choices.send(took(time_s)).mapping.label)
+        return [label for label in found if label != BASELINE]
+
+    assert others(Tries(others=(BOUND, SPREAD), enough=lambda: True)) == [HALF] * (1 + CONFIRMING)
+    assert set(others(Tries(others=(BOUND, SPREAD)))) == {HALF, BOUND, SPREAD}
 
 
 def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates() -> None:
@@ -110,21 +113,19 @@ def test_mappings_that_gained_in_other_regions_are_replayed_after_the_candidates
     assert first_ones(candidate, BASELINE, "1x1-contiguous-bind") == [candidate]
 
 
-def test_a_further_class_of_durations_is_replayed_as_the_first_was_and_confirms_its_best() -> None:
-    def made(time_s: float, tries_left: int, *others: str) -> tuple[list[str], bool]:
-        further = msgspec.structs.replace(region(), before=1, tries_left=tries_left)
-        choices = replayed(further, PRIOR, 0, TOPOLOGY, Tries(others=others))
+def test_a_further_class_of_instances_is_replayed_as_the_first_was_and_confirms_its_best() -> None:
+    def made(time_s: float, *others: str) -> tuple[list[str], bool]:
+        choices = replayed(region(), PRIOR, 0, TOPOLOGY, Tries(others=others, further=True))
         found = [next(choices).mapping.label]
         while True:
             try:
-                found.append(choices.send(took(time_s if found[-1] == BASELINE else 0.02)).mapping.label)
+                found.append(choices.send(took(time_s if found[-1] == BASELINE else 2.0)).mapping.label)
             except StopIteration as ended:
                 return found[1::2], bool(ended.value)
 
-    assert made(0.01, 1, SPREAD, BASELINE, HALF) == ([HALF, SPREAD, SPREAD, SPREAD], False)
-    assert made(0.01, 1, BASELINE, HALF) == ([HALF], False)
-    assert made(0.03, 1, SPREAD) == ([], True)  # it is of another class
-    assert made(0.03, 0, SPREAD) == ([], False)
+    assert made(1.0, SPREAD, BASELINE, HALF) == ([HALF, SPREAD, SPREAD, SPREAD], False)
+    assert made(1.0, BASELINE, HALF) == ([HALF], False)
+    assert made(3.0, SPREAD) == ([], True)  # it is of another class
 
 
 def test_for_a_plan_the_threads_stay_and_pages_alone_change_and_the_best_of_these_is_confirmed_too() -> None:
@@ -133,12 +134,12 @@ def test_for_a_plan_the_threads_stay_and_pages_alone_change_and_the_best_of_thes
     prior = Prior(tuple(map(parse_label, labels_of)), known, 0, "three programs")
     times = {HALF: 0.25, "8x2-contiguous-locality": 0.5, SPREAD: 0.8}
 
-    def others(tries: Tries, asked: AskedRegion | None = None) -> list[str]:
-        choices = replayed(asked or region(), prior, 0, TOPOLOGY, tries)
+    def others(tries: Tries) -> list[str]:
+        choices = replayed(region(), prior, 0, TOPOLOGY, tries)
         found = [next(choices).mapping.label]
         with contextlib.suppress(StopIteration):
             while True:
-                time_s = times.get(found[-1], 1.0) * 0.01
+                time_s = times.get(found[-1], 1.0)
                 found.append(choices.send(took(time_s)).mapping.label)
         return [label for label in found if label != BASELINE]
 
@@ -146,11 +147,10 @@ def test_for_a_plan_the_threads_stay_and_pages_alone_change_and_the_best_of_thes
     assert others(Tries(1, pages_alone=True)) == [HALF, SPREAD, labels_of[-1], HALF, HALF, *[labels_of[-1]] * 2]
     times[HALF] = 2.0
     assert others(Tries(1, pages_alone=True))[3:] == [labels_of[-1]] * 2  # it is the best, and confirmed once
-    further = msgspec.structs.replace(region(), before=1)
-    told = Tries(others=(HALF, labels_of[-1], BASELINE, SPREAD), pages_alone=True)
-    assert others(told, further) == [HALF, SPREAD, labels_of[-1], HALF, HALF, *[labels_of[-1]] * 2]
-    told = Tries(others=(HALF, BASELINE, labels_of[-1], SPREAD), pages_alone=True)
-    assert others(told, further)[3:] == [HALF, HALF]
+    told = Tries(others=(HALF, labels_of[-1], BASELINE, SPREAD), pages_alone=True, further=True)
+    assert others(told) == [HALF, SPREAD, labels_of[-1], HALF, HALF, *[labels_of[-1]] * 2]
+    told = Tries(others=(HALF, BASELINE, labels_of[-1], SPREAD), pages_alone=True, further=True)
+    assert others(told)[3:] == [HALF, HALF]
 
 
 def test_a_lucky_winner_is_not_confirmed_and_the_next_one_is() -> None:

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.capturing.duration_class import DurationClass
 from numapredict.collect.capturing.gain import Gain
+from numapredict.collect.capturing.replayed_class import ReplayedClass
 from numapredict.collect.source.place import Frame, Place
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedMove, PlannedPlace
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
+from numapredict.predictor.variables.time_cost import TimeCost
 
 BASELINE, HALF, SPREAD = "8x2-contiguous-first-touch", "4x1-contiguous-bind", "8x2-contiguous-interleave"
 
@@ -34,6 +35,7 @@ ANSWER = ReplayedRegions(
     wall_s=14.0,
     replay_s=2.0,
     region_time_s=10.0,
+    plain_s=11.0,
     regions=(
         region(5, 6.0, BASE, SURE, ONCE, ratio=0.97),
         region(9, 3.0, BASE, ONCE, ratio=1.2),
@@ -50,9 +52,9 @@ def words(answer: ReplayedRegions) -> str:
 def test_each_region_has_its_best_mapping_and_the_others() -> None:
     text = words(ANSWER)
     assert "90% of the time in regions was replayed: 2 regions of 3" in text
-    assert "the program itself took 12.00 s, the replays 2.00 s" in text
+    assert "the program itself took 11.00 s, and 12.00 s again, the replays 2.00 s" in text
     first, second = (next(line for line in text.splitlines() if f"app.c:{number}" in line) for number in (5, 9))
-    assert first.split()[2:] == ["60%", "10", "0.97", "40%", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
+    assert first.split()[2:] == ["60%", "100%", "10", "0.97", "40%", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
     assert "as it is" in second
     assert f"{SPREAD} 1.10x once" in second
     assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text
@@ -60,11 +62,19 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
 
 
 def test_what_instances_of_each_length_gain_is_said() -> None:
-    long = DurationClass(2.0, 0.8, 4, (BASE, SURE), 0.0)
-    short = DurationClass(0.01, 0.2, 5, (BASE, Gain(HALF, 0.02, 0.5, 0.5, 3)), 0.0)
-    region = msgspec.structs.replace(ANSWER.regions[0], classes=(long, short), undone=0.3)
+    long = ReplayedClass(2.0, 3, 0.8, 4, (BASE, SURE))
+    short = ReplayedClass(0.01, 70, 0.15, 5, (BASE, Gain(HALF, 0.02, 0.5, 0.5, 3)))
+    left = ReplayedClass(0.001, 1, 0.05, problem="it took too long")
+    region = msgspec.structs.replace(ANSWER.regions[0], classes=(long, short, left), undone=0.3)
     text = " ".join(words(msgspec.structs.replace(ANSWER, regions=(region,))).split())
-    assert f"differ, under {HALF}: 2.00 s (80% of its time, 2.00x), 10.00 ms (20% of its time, 0.50x)" in text
+    assert (
+        f"differ, under {HALF}: 3 instances of 2.00 s (80% of its time, 2.00x), 70 instances of 10.00 ms (15% of its "
+        "time, 0.50x), 1 instance of 1.00 ms (5% of its time, not replayed)"
+    ) in text
+    assert "counts as it is" not in text
+    region = msgspec.structs.replace(region, replayed=0.8, problem="it took too long")
+    text = " ".join(words(msgspec.structs.replace(ANSWER, regions=(region,))).split())
+    assert "20% of solve, app.c:5 was not replayed and counts as it is: it took too long" in text
     assert "finds done what the one before it did: its times are 30% on the way to those of first replays" in text
 
 
@@ -106,6 +116,24 @@ def test_what_a_plan_moves_is_said_with_what_it_costs_and_gains() -> None:
         "sum, app.c:9 and put, app.c:12 - moves of pages gain 3.00 s, over the best plan that moves none, and cost "
         "400.00 ms"
     ) in text
+
+
+def test_a_plan_that_was_measured_says_what_it_takes_off() -> None:
+    plan = PlannedApplication(
+        "a.plan",
+        SPREAD,
+        1.4,
+        SPREAD,
+        1.2,
+        1.5,
+        0.0,
+        (),
+        (),
+        (),
+        time=TimeCost(share=0.3, lowest=0.2, highest=0.31, rounds=3),
+    )
+    text = " ".join(words(msgspec.structs.replace(ANSWER, plan=plan)).split())
+    assert "in 3 rounds of runs, in turn with the run as it is, it takes 30.0% (20.0% to 31.0%) off the time" in text
 
 
 def test_no_gain_and_no_replay_are_answers() -> None:
