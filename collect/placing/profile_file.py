@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.host.bounded_file import open_regular
+from numapredict.collect.placing.profile_checks import check_touches, owned_by_group
 from numapredict.collect.source.module_file import build_id_of
 from numapredict.native.errors import InvalidInputError
 
@@ -28,47 +29,19 @@ FRAMES = 16
 BLOCKS = 7
 """The kind of a range that is a group of blocks."""
 READ, WRITE = 1, 2  # native/placement/protection/touch.h: enum access; 0 is not known
-_MOST_OWNED = 1 << 26  # pages: 256 GiB of heap
 _HEADER = np.dtype(
     [
         ("magic", "<u8"),
         *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges", "stacks", "regions", "modules")),
         ("placed", "<u4"),
-        *(
-            (name, "<u8")
-            for name in (
-                "samples",
-                "firsts",
-                "text_bytes",
-                "armed",
-                "touched",
-                "dropped",
-                "time_ns",
-                "waits",
-                "owners",
-                "pid",
-            )
-        ),
+        *((name, "<u8") for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped")),
+        *((name, "<u8") for name in ("time_ns", "waits", "owners", "pid")),
     ]
 )
 _RANGE = np.dtype(
     [
-        *(
-            (name, "<u8")
-            for name in (
-                "site",
-                "offset",
-                "bytes",
-                "pages",
-                "first_sample",
-                "samples",
-                "first_first",
-                "firsts",
-                "start",
-                "since_ns",
-                "until_ns",
-            )
-        ),
+        *((name, "<u8") for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_first")),
+        *((name, "<u8") for name in ("firsts", "start", "since_ns", "until_ns")),
         *(
             (name, "<u4")
             for name in (
@@ -272,9 +245,9 @@ def parse_profile(data: bytes) -> Profile:
     for name, kind in _PARTS:
         parts[name] = np.frombuffer(data, kind, int(header[name]), at)
         at += int(header[name]) * kind.itemsize
-    _check_touches(parts, slots)
+    check_touches(parts, slots)
     waits = _waits(parts["waits"], int(header["ranges"]))
-    owned = _owned(parts["owners"], parts["ranges"])
+    owned = owned_by_group(parts["owners"], parts["ranges"], BLOCKS)
     paths = _paths(parts["modules"], data[at:])
     stacks = tuple(_stack(record, paths) for record in parts["stacks"])
     return Profile(
@@ -305,45 +278,11 @@ def parse_profile(data: bytes) -> Profile:
     )
 
 
-def _check_touches(parts: Mapping[str, npt.NDArray[np.void]], slots: int) -> None:
-    """Raise ValueError for samples or first touches of what cannot be."""
-    samples, firsts, regions = parts["samples"], parts["firsts"], len(parts["regions"])
-    if len(samples) and (int(samples["slot"].max()) >= slots or not np.isfinite(samples["rate"]).all()):
-        raise ValueError("a sample is of a thread or a rate that cannot be")
-    if len(samples) and float(samples["rate"].min()) < 0:
-        raise ValueError("a rate is negative")
-    if len(firsts) and not (int(firsts["slot"].min()) >= -1 and int(firsts["slot"].max()) < slots):
-        raise ValueError("a first touch is by a thread that cannot be")
-    if len(firsts) and int(firsts["stack"].max()) > len(parts["stacks"]):
-        raise ValueError("a first touch has a call stack that is missing")
-    if any(len(one) and int(one["region"].max()) > regions for one in (samples, firsts)):
-        raise ValueError("a touch is in a region that is missing")
-    if any(len(one) and int(one["access"].max()) > WRITE for one in (samples, firsts)):
-        raise ValueError("a touch is neither a read nor a write")
-
-
 def _waits(records: npt.NDArray[np.void], ranges: int) -> dict[int, npt.NDArray[np.int64]]:
     """Return the waits for the touches of each range that had some, by its number."""
     if len(records) and int(records["range"].max()) >= ranges:
         raise ValueError("there are waits for a range that is missing")
     return {int(record["range"]): record["touches"].astype(np.int64) for record in records}
-
-
-def _owned(owners: npt.NDArray[np.void], ranges: npt.NDArray[np.void]) -> dict[int, npt.NDArray[np.void]]:
-    """Return which pages of the heap each group has, by its number."""
-    for which, first in (("range", "page"), ("group", "group_page")):
-        if len(owners) and int(owners[which].max()) >= len(ranges):
-            raise ValueError("pages of the heap belong to a range that is missing")
-        ends = owners[first].astype(np.int64) + owners["pages"]
-        if bool((ends > ranges["pages"][owners[which]].astype(np.int64)).any()):
-            raise ValueError("pages of the heap are beyond the end of a range")
-    if bool((ranges["kind"][owners["range"]] == BLOCKS).any() or (ranges["kind"][owners["group"]] != BLOCKS).any()):
-        raise ValueError("pages of the heap belong to no group, or are a group's")
-    if int(owners["pages"].sum(dtype=np.int64)) > _MOST_OWNED:
-        raise ValueError("more pages of the heap have an owner than there can be")
-    order = np.argsort(owners["group"], kind="stable")
-    groups, starts = np.unique(owners["group"][order], return_index=True)
-    return dict(zip(groups.tolist(), np.split(owners[order], starts[1:]), strict=True)) if len(owners) else {}
 
 
 def _range(

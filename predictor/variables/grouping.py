@@ -182,6 +182,8 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, touc
     size_bytes = sum(one.size_bytes for one in ranges)
     every = tuple(ranges)
     if kind == "small allocations":
+        followed = sum(int(one.owned["pages"].sum()) for one in profile.ranges) * profile.page_bytes
+        size_bytes = max(size_bytes - followed, 0)
         # The library knows them from the first parallel region on: what it saw first may not have been the first.
         yield Found(kind, None, "", size_bytes, None, None, every, touches)
         return

@@ -15,7 +15,7 @@ from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.time_cost import TimeCost
 
 Kind = Literal["allocated", "static", "mapped", "small allocations", "file"]
-"""By malloc, new or the like; a static object; by mmap; the heap's blocks under 64 KiB, all together; a mapped file."""
+"""By malloc, new or the like; a static object; by mmap; the heap's blocks under 4 KiB, all together; a mapped file."""
 
 
 Severity = Literal["share of touches", "measured time", "modelled time"]

@@ -10,7 +10,8 @@
  * first block of every new range is protected from its allocation on: its first touch gives the slot and the
  * instruction that touched the range first.
  *
- * A block of several pages (protection.h) is counted for the page in its middle. The profile is written
+ * A block of several pages (protection.h) is counted for the page in its middle; a page of the main heap for
+ * the group of allocations that has most of it (block_groups.h). The profile is written
  * (profile_file.h) at intervals while it grows, and at the end; a process without a parallel region writes
  * none, and a forked child does not if its parent had one.
  */

@@ -1,8 +1,10 @@
 """Which ranges make a variable, by profiles made up of a module that is not there: offsets stand for lines."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from numapredict.collect.placing.profile_file import FIRST, SAMPLE, CodePlace, Profile, ProfiledRange
+from numapredict.collect.placing.profile_file import BLOCKS, FIRST, OWNER, SAMPLE, CodePlace, Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
 from numapredict.predictor.variables.grouping import Found, found_in
 
@@ -74,3 +76,29 @@ def test_a_region_that_ends_by_a_jump_to_memset_is_named_by_its_number() -> None
         assert [place.offset for place in one.first_stack] == places
         assert one.first_touch is not None
         assert one.first_touch.offset == places[1]
+
+
+def test_a_variable_has_as_many_allocations_as_its_ranges_and_its_groups_have_blocks() -> None:
+    def one(*ranges: tuple[int, int, int, int]) -> Found:
+        known = tuple(
+            ProfiledRange(kind, 1, 0, 0, 16, 0, 0, "", 64, size_bytes=size, blocks=blocks, block_bytes=each)
+            for kind, size, blocks, each in ranges
+        )
+        return replace(found((HEAP, 64, "/absent/app", 8))[0], ranges=known)
+
+    same = one((BLOCKS, 30000, 3, 10000), (HEAP, 10000, 0, 0))
+    assert (same.allocations, same.block_bytes) == (4, 10000)
+    assert one((BLOCKS, 30000, 3, 0)).block_bytes is None
+    assert one((BLOCKS, 30000, 3, 10000), (HEAP, 65536, 0, 0)).block_bytes is None
+
+
+def test_what_groups_have_of_the_heap_is_not_among_its_small_allocations() -> None:
+    samples = np.zeros(2, SAMPLE)
+    samples["armed"] = samples["touches"] = 1
+    samples["rate"] = 10.0
+    heap = ProfiledRange(ARENA, 1, 0, 0, 16, 0, 1, "[heap]", 0, size_bytes=65536)
+    owned = np.array([(0, 2, 5, 1, 0, 0)], OWNER)
+    rows = ProfiledRange(BLOCKS, 2, 0, 0, 5, 1, 1, "/absent/app", 64, size_bytes=20480, blocks=5, owned=owned)
+    small, group = found_in(Profile(2, 4096, (heap, rows), samples, 2, 2, 0, 1.0), Modules())
+    assert (small.kind, small.size_bytes) == ("small allocations", 11 * 4096)
+    assert (group.kind, group.size_bytes, group.allocations) == ("allocated", 20480, 5)
