@@ -15,9 +15,9 @@
 #include "profile/known_ranges.h"
 #include "protection/touch.h"
 
-/* Whether a further range can be looked at; and count the processor time (system_thread_ns) since then as
- * spent on it. Any thread. */
-bool first_touches_afford(void);
+/* Whether a further range can be looked at, `sparingly` where the program may not be parallel; and count the
+ * processor time (system_thread_ns) since then as spent on it. Any thread. */
+bool first_touches_afford(bool sparingly);
 void first_touches_spent(uint64_t since_ns);
 /* Cut a new range into parts and protect them; `similar` ranges were allocated by the same calls before. */
 void first_touches_begin(struct known_range *known, uint32_t similar);
