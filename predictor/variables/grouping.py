@@ -29,6 +29,7 @@ _WATCHED = 6
 """Pages watched for writes: with fewer, nothing is said on whether a variable is only read."""
 
 _SYSTEM = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/")
+_INTERPRETER = re.compile(r"(lib)?python3")
 _ALLOCATES = re.compile(r"alloc|operator new", re.IGNORECASE)
 
 
@@ -170,8 +171,8 @@ def _is_runtime(place: Place) -> bool:
 
 
 def _touching(stack: Sequence[Place]) -> Place | None:
-    """Return the innermost place of a touch that is in the program's own code, not in memset or a header's."""
-    own = [one for one in stack if not one.in_c_library]
+    """Return the innermost place of a touch in the program's own code, not memset, a header's or an interpreter's."""
+    own = [one for one in stack if not one.in_c_library and not _INTERPRETER.match(PurePath(one.module).name)]
     known = [one for one in own if one.frame.known and not one.frame.of_the_system]
     return next(iter(known or own or stack), None)
 

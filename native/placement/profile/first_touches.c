@@ -11,6 +11,7 @@
 #define LEAST_SHIFT 13u /* two pages */
 #define FAULT_NS 9000u  /* a part's: of the signal, the stack and two changes of protection */
 #define START_NS 20000000u
+#define SPARING_START_NS 1000000u
 #define SHARE 50u        /* of the time since the first range */
 #define POOL_PARTS 8192u /* memory for this many is allocated together */
 
@@ -31,7 +32,9 @@ static uint64_t spent_ns(void) {
     return atomic_load(&spent_besides_ns) + (atomic_load(&faults) + atomic_load(&waiting)) * FAULT_NS;
 }
 
-bool first_touches_afford(void) { return spent_ns() < allowed_ns(); }
+bool first_touches_afford(bool sparingly) {
+    return spent_ns() + (sparingly ? START_NS - SPARING_START_NS : 0) < allowed_ns();
+}
 
 void first_touches_spent(uint64_t since_ns) {
     atomic_fetch_add(&spent_besides_ns, system_thread_ns() - since_ns);
@@ -174,7 +177,7 @@ static void resume(struct known_range *k) {
 bool first_touches_wait(void) { return atomic_load(&waiting) != 0; }
 
 void first_touches_resume(bool at_once) {
-    if (!atomic_load(&waiting) || (!at_once && !first_touches_afford()))
+    if (!atomic_load(&waiting) || (!at_once && !first_touches_afford(false)))
         return;
     const uint64_t before = system_thread_ns();
     for (uint32_t n = known_live_count(); n-- > 0;) {
@@ -183,7 +186,7 @@ void first_touches_resume(bool at_once) {
             resume(k);
     }
     block_groups_resume();
-    first_touches_spent(before);
+    first_touches_spent(before - (system_thread_ns() - before)); /* opening takes as long */
 }
 
 void first_touches_end(struct known_range *known) {

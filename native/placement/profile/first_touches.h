@@ -15,9 +15,9 @@
 #include "profile/known_ranges.h"
 #include "protection/touch.h"
 
-/* Whether a further range can be looked at; and count the processor time (system_thread_ns) since then as
- * spent on it. Any thread. */
-bool first_touches_afford(void);
+/* Whether a further range can be looked at, `sparingly` where the program may not be parallel; and count the
+ * processor time (system_thread_ns) since then as spent on it. Any thread. */
+bool first_touches_afford(bool sparingly);
 void first_touches_spent(uint64_t since_ns);
 /* The same for one page besides the parts of ranges; `touched`: it waits no longer because it was. */
 bool first_touches_take(void);

@@ -37,14 +37,14 @@
 #define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
 #define LEAST_NS 1000u  /* a wait: it began before the protection was known to hold */
 #define WAKE_NS 10000   /* of the thread that this one takes the processor from */
-#define COST_LIMIT 0.05 /* of the time inside regions; above it, periods grow, well below, they shrink */
-#define COST_TURNS 8    /* about so many turns make the cost */
+#define COST_LIMIT                                                                                           \
+    0.05             /* processor time by time inside regions; above it, periods grow, below, they shrink */
+#define COST_TURNS 8 /* about so many turns make the cost */
 #define FIRST_WRITE_NS 2000000000u
+#define MOST_UNTOUCHED 5 /* pages of a turn, of which all but the last may be so */
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
-
 #define WRITES_EVERY 5  /* one block of so many is protected for writes alone */
 #define TURNS_A_LOOK 16 /* and the most periods that a pause outside regions has */
-
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 
 /* A block that is protected, or was touched and is not counted yet. */
@@ -110,7 +110,7 @@ static void on_first_touch(const struct touch *touch) {
 
 /* Some calls of the program need all memory open: what was not touched yet is protected again behind them. */
 static void on_release(void) {
-    if (!prepared || atomic_load(&ended) || !first_touches_wait())
+    if (!prepared || atomic_load(&ended) || !first_touches_wait() || !first_touches_afford(false))
         return;
     const uint64_t mask = lock_take(&lock);
     block_groups_opened();
@@ -120,7 +120,6 @@ static void on_release(void) {
 
 void profile_prepare(void) {
     const struct settings *s = settings();
-    several_nodes = system_has_several_nodes();
     call_stacks_prepare();
     block_groups_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET && !s->plan && !s->map);
     protection_prepare(FOR_PROFILE, on_touch);
@@ -187,9 +186,22 @@ static void land(struct flight *f, uint64_t now) {
 
 /* ---- the thread ---- */
 
-static void take_off(struct flight *f) {
+/* A page that is not there yet, as of buffers in reserve, is known to be untouched without a fault. */
+static bool is_untouched(uint32_t number, size_t page, uint64_t window_ns) {
+    const struct known_range *k = known_range(number);
+    const bool is = k->file.kind != RANGE_FILE && system_is_empty(k->start + page * PAGE_BYTES);
+    if (is)
+        counts_add(number, (uint32_t)page, COUNT_OF_PAGE, window_ns, 0);
+    armed += is;
+    return is;
+}
+
+static void take_off(struct flight *f, uint64_t window_ns) {
     size_t page;
-    struct known_range *k = known_at(++picks * GOLDEN_RATIO, &f->number, &page);
+    struct known_range *k;
+    for (int tried = 1; (k = known_at(++picks * GOLDEN_RATIO, &f->number, &page)); tried++)
+        if (tried == MOST_UNTOUCHED || !is_untouched(f->number, page, window_ns))
+            break;
     if (!k || protection_blocks(k->live) == 0)
         return;
     f->range = k->live;
@@ -219,7 +231,7 @@ static void next_watch(uint64_t window_ns) {
             free = f;
     }
     if (free && !atomic_load(&ended) && atomic_load(&running))
-        take_off(free);
+        take_off(free, window_ns);
     lock_give(&lock, mask);
 }
 
@@ -232,12 +244,11 @@ static void land_everything(void) {
 
 static void write_file(void) {
     const struct settings *s = settings();
-    if (!s->profile) /* a forked child's */
-        return;
     const uint64_t mask = lock_take(&lock);
     block_groups_count();
     const bool placed = s->plan || s->pages != PAGES_FIRST_TOUCH;
-    profile_write_file(s->profile, s->slots, placed, armed, touched, clock_ns());
+    if (s->profile) /* not of a forked child */
+        profile_write_file(s->profile, s->slots, placed, armed, touched, clock_ns());
     lock_give(&lock, mask);
 }
 
@@ -279,6 +290,7 @@ static void look_at(struct range *range, void *unused) {
 
 static void *help(void *unused) {
     (void)unused;
+    several_nodes = system_has_several_nodes();
     system_bind(settings()->cpu, settings()->slots);
     system_wake_soon(); /* a moment that the program's waits choose is none at random */
     uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS, next_look = 0;
@@ -292,9 +304,9 @@ static void *help(void *unused) {
             continue;
         }
         outside = 0;
-        const uint64_t before = system_now_ns();
+        const uint64_t before = system_now_ns(), used = system_thread_ns();
         next_watch(window_ns());
-        const uint64_t spent = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
+        const uint64_t spent = system_thread_ns() - used + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
         cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
         period = fitting(period, cost);
         if (short_lived_any() && before >= next_look) {
@@ -328,7 +340,7 @@ void profile_range_added(struct range *range) {
     const bool is_called =
         range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED || range->kind == RANGE_FILE;
     const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
-                              && first_touches_afford();
+                              && first_touches_afford(!atomic_load(&watches_firsts));
     const uint64_t since_ns = system_thread_ns();
     const uint32_t stack = is_called && is_looked_at ? call_stack_here() : 0;
     const uint64_t mask = lock_take(&lock);
