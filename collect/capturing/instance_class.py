@@ -13,10 +13,11 @@ import msgspec
 from numapredict.collect.capturing.replay_time import distance
 from numapredict.collect.placing.census import Census, CensusRegion, InstanceKind
 
-FACTOR, WORK_FACTOR = 1.5, 2.0
-"""The longest instances of a class take so many times the shortest ones' time, and do so many times their work.
+FACTOR, WORK_FACTOR, INTERRUPTED = 1.5, 1.5, 4.0
+"""The longest instances of a class take so many times the shortest ones' time; where their work is known, that counts.
 
-Where barriers take most of the time, it says little of the work, which another mapping's time goes by.
+Where barriers take most of the time, it says little of the work, which another mapping's time goes by. Others that use
+the computer interrupt instances, which then take longer for the same work.
 """
 
 COVERED = 0.9
@@ -39,7 +40,7 @@ USUAL = 2
 
 
 class InstanceClass(msgspec.Struct, frozen=True):
-    """``count`` instances of a region that take ``mean_s`` each, about alike, and ``share`` of its time, 0 to 1.
+    """``count`` instances of a region that take ``mean_s`` each, as most do, and ``share`` of its time, 0 to 1.
 
     ``instances`` are the numbers of those that are replayed, the first one that can be; none where the class is not
     ``wanted``.
@@ -122,8 +123,9 @@ def _time_s(group: Sequence[InstanceKind]) -> float:
 
 
 def _alike(kinds: Sequence[InstanceKind]) -> Iterable[list[InstanceKind]]:
-    for group in _within(FACTOR, kinds, lambda kind: kind.mean_s):
-        yield from _within(WORK_FACTOR, group, lambda kind: kind.mean_work_s)
+    for group in _within(WORK_FACTOR, kinds, lambda kind: kind.mean_work_s):
+        factor = INTERRUPTED if group[0].work_s > 0 else FACTOR
+        yield from _within(factor, group, lambda kind: kind.mean_s)
 
 
 def _within(
@@ -150,9 +152,15 @@ def _needed(groups: Sequence[Sequence[InstanceKind]], time_s: float) -> int:
 
 def _class(group: Sequence[InstanceKind], time_s: float, needed: bool) -> InstanceClass:
     count, own_s = sum(kind.count for kind in group), _time_s(group)
-    mean_s = own_s / count
+    mean_s = _usual_s(group)
     wanted = needed and mean_s >= LEAST_INSTANCE_S
     return InstanceClass(mean_s, count, own_s / time_s if time_s > 0 else 0.0, _tried(group) if wanted else (), wanted)
+
+
+def _usual_s(group: Sequence[InstanceKind]) -> float:
+    """Return how long instances take of the kinds within FACTOR that most are of: others were interrupted."""
+    most = max(_within(FACTOR, group, lambda kind: kind.mean_s), key=lambda kinds: sum(kind.count for kind in kinds))
+    return _time_s(most) / sum(kind.count for kind in most)
 
 
 def _tried(group: Sequence[InstanceKind]) -> tuple[int, ...]:
@@ -162,7 +170,7 @@ def _tried(group: Sequence[InstanceKind]) -> tuple[int, ...]:
     shorter ones lose.
     """
     count = sum(kind.count for kind in group)
-    mean_s, work_s = _time_s(group) / count, sum(kind.work_s for kind in group) / count
+    mean_s, work_s = _usual_s(group), sum(kind.work_s for kind in group) / count
 
     def unlike(kind: InstanceKind) -> float:
         return distance(kind.mean_s, mean_s) + (distance(kind.mean_work_s, work_s) if work_s > 0 else 0.0)
