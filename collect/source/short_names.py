@@ -79,18 +79,18 @@ def _arguments(brackets: Sequence[_Bracket], depth: int) -> list[str | None]:
     """Return what stands in each of these brackets: of as many arguments only those that differ."""
     texts: list[list[str]] = [[] for _ in brackets]
     if len({len(one.arguments) for one in brackets}) > 1:
-        shown = _told_apart([argument for one in brackets for argument in one.arguments], depth + 1)
-        left = iter(shown)
+        left = iter(_told_apart([argument for one in brackets for argument in one.arguments], depth + 1))
         return [", ".join(next(left) for _ in one.arguments) for one in brackets]
     for column in zip(*(one.arguments for one in brackets), strict=True):
         known = [tuple(text) for text in texts]
-        told = len(set(column)) == 1 or len(set(known)) == len(set(brackets))
-        for group in () if told else dict.fromkeys(known):  # only those that are not told apart yet
-            at = [number for number, text in enumerate(known) if text == group]
-            for number, text in zip(at, _told_apart([column[number] for number in at], depth + 1), strict=True):
-                texts[number].append(text)
-        for text in texts if told else ():
-            text.append(ELLIPSIS)
+        if len(set(column)) == 1 or len(set(known)) == len(set(brackets)):
+            for own in texts:
+                own.append(ELLIPSIS)
+            continue
+        for group in dict.fromkeys(known):  # these are not told apart yet
+            at = [number for number, before in enumerate(known) if before == group]
+            for number, shown in zip(at, _told_apart([column[number] for number in at], depth + 1), strict=True):
+                texts[number].append(shown)
     # of equal neighbours one ellipsis is enough
     return [", ".join(key if key == ELLIPSIS else ", ".join(same) for key, same in groupby(text)) for text in texts]
 

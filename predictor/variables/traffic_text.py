@@ -37,7 +37,7 @@ def changes(traffic: Traffic) -> bool:
 
 
 def _busiest(matrix: Matrix) -> float:
-    served = [sum(column) for column in zip(*matrix, strict=True)]
+    served = [sum(row[at] for row in matrix) for at in range(len(matrix))]
     return max(served) / (sum(served) or 1.0)
 
 
