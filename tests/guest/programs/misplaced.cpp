@@ -1,5 +1,5 @@
-// misplaced.cpp: data of one of six shapes that the main thread alone touches first, or the threads that use it, each
-// its own part. Then they take turns, so that two such runs differ by the place of the data alone.
+// misplaced.cpp: data of one of six shapes that the main thread alone touches first, or the threads that use
+// it, each its own part. Then they take turns, so that two such runs differ by the place of the data alone.
 // usage: misplaced SHAPE wrong|right KILOBYTES ROUNDS [ROW_KILOBYTES]
 // SHAPE: array, rows, vectors (of vectors), structure (of arrays), static (at most 4 MiB), file (mapped)
 #include <cstdio>
@@ -115,23 +115,23 @@ static double in_static(bool right, long doubles, int rounds) {
     return of_array(fixed_size, doubles, rounds);
 }
 
-// The file is a new one, whose pages are where those ran that wrote it.
+// The file is a new one: its pages come to the node of the thread that reads them first, and stay there.
 static double file(bool right, long doubles, int rounds) {
     const std::string path = "misplaced-" + std::to_string(getpid());
+    const size_t bytes = doubles * sizeof(double);
     const int made = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (made < 0 || ftruncate(made, doubles * static_cast<long>(sizeof(double))) != 0)
+    if (made < 0 || ftruncate(made, static_cast<off_t>(bytes)) != 0)
         return -1;
-    const long pages = doubles * static_cast<long>(sizeof(double)) / 4096;
-    const std::vector<double> page(4096 / sizeof(double), 1.0);
-    in_parts(right, pages, [&](long from, long to) {
-        for (long n = from; n < to; n++)
-            if (pwrite(made, page.data(), 4096, n * 4096) != 4096)
-                abort();
-    });
-    const double *weights = static_cast<const double *>(
-        mmap(nullptr, doubles * sizeof(double), PROT_READ, MAP_SHARED, made, 0));
+    const void *mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, made, 0);
     unlink(path.c_str());
-    return weights == MAP_FAILED ? -1 : of_array(weights, doubles, rounds);
+    if (mapped == MAP_FAILED)
+        return -1;
+    const volatile double *weights = static_cast<const volatile double *>(mapped);
+    in_parts(right, doubles, [=](long from, long to) {
+        for (long n = from; n < to; n += LINE)
+            (void)weights[n];
+    });
+    return of_array(static_cast<const double *>(mapped), doubles, rounds);
 }
 
 int main(int count, char **word) {
@@ -142,13 +142,13 @@ int main(int count, char **word) {
     const long doubles = atol(word[3]) * 1024 / static_cast<long>(sizeof(double));
     const int rounds = atoi(word[4]);
     const long columns = (count > 5 ? atol(word[5]) : 96) * 1024 / static_cast<long>(sizeof(double));
-    const double sum = shape == "array"                            ? array(right, doubles, rounds)
-                       : shape == "rows"                           ? rows(right, doubles, rounds, columns)
-                       : shape == "vectors"                        ? vectors(right, doubles, rounds, columns)
-                       : shape == "structure"                      ? structure(right, doubles, rounds)
+    const double sum = shape == "array"                             ? array(right, doubles, rounds)
+                       : shape == "rows"                            ? rows(right, doubles, rounds, columns)
+                       : shape == "vectors"                         ? vectors(right, doubles, rounds, columns)
+                       : shape == "structure"                       ? structure(right, doubles, rounds)
                        : shape == "static" && doubles <= long(MOST) ? in_static(right, doubles, rounds)
-                       : shape == "file"                           ? file(right, doubles, rounds)
-                                                                   : -1;
+                       : shape == "file"                            ? file(right, doubles, rounds)
+                                                                    : -1;
     std::printf("%.0f\n", sum);
     return sum < 0 ? 2 : 0;
 }
