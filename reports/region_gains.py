@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
 from typing import Literal
 
 import msgspec
@@ -11,7 +10,7 @@ import numpy as np
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import order_of, parse_label
 from numapredict.collect.measuring.quiet import busy_in_words
-from numapredict.collect.source.place import plain_function
+from numapredict.collect.source.region_names import region_names
 from numapredict.collect.terminal.printable import ELLIPSIS, command_line
 from numapredict.predictor.regions.one_mapping import OneMapping
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -96,7 +95,7 @@ class RegionGainsData(msgspec.Struct, frozen=True, kw_only=True):
 
 def region_gains_data(answer: ReplayedRegions) -> RegionGainsData:
     """Return the regions of an answer that is consistent."""
-    regions = sorted(answer.regions, key=lambda region: -region.share)
+    regions, names = sorted(answer.regions, key=lambda region: -region.share), region_names(answer.regions)
     replayed = [region for region in regions if region.best is not None]
     mappings = _mappings(answer)
     one = {each.mapping: each for each in answer.one_mapping}
@@ -104,11 +103,11 @@ def region_gains_data(answer: ReplayedRegions) -> RegionGainsData:
     return RegionGainsData(
         title=f"Regions of {drawable(command_line(answer.command))} under other mappings (measured)",
         mappings=mappings,
-        rows=tuple(_row(region, mappings, answer.baseline) for region in replayed),
+        rows=tuple(_row(region, names(region), mappings, answer.baseline) for region in replayed),
         whole=tuple(_whole_cell(label, one, replayed, answer.baseline) for label in mappings) if replayed else (),
         best=0 if best is None else mappings.index(best.mapping),
         bound=answer.speedup,
-        not_replayed=tuple(_left_out([region for region in regions if region.best is None])),
+        not_replayed=tuple(_left_out([region for region in regions if region.best is None], names)),
         source=source_line([Origin(machine=answer.machine, modelled=False, default=answer.baseline)]),
         busy=busy_in_words(answer.disturbed),
     )
@@ -149,15 +148,6 @@ def limit_of(data: RegionGainsData) -> float:
     return colour_limit(np.log2([cell.speedup for cell in cells if cell.speedup is not None]))
 
 
-def region_name(region: ReplayedRegion) -> str:
-    """Return a region's function and line; without these, its module and offset."""
-    if region.place is not None and region.place.frame.known:
-        name = region.place.text
-    else:
-        name = plain_function(region.name) or f"{PurePath(region.module).name}+{region.offset:#x}"
-    return name.replace(" (parallel region)", "")
-
-
 def short_name(name: str, most: int) -> str:
     """Return a region's name with at most ``most`` letters: the function shortened at its end, the line whole."""
     seen = drawable(name, None)
@@ -187,12 +177,12 @@ def _mappings(answer: ReplayedRegions) -> tuple[str, ...]:
     return (answer.baseline, *others)
 
 
-def _row(region: ReplayedRegion, mappings: Sequence[str], baseline: str) -> GainRow:
+def _row(region: ReplayedRegion, name: str, mappings: Sequence[str], baseline: str) -> GainRow:
     gains = {gain.mapping: gain for gain in region.gains}
     best = region.best
     assert best is not None  # noqa: S101 # the caller looked
     return GainRow(
-        name=region_name(region),
+        name=name,
         share=region.share,
         instances=region.count,
         team=region.team,
@@ -238,7 +228,7 @@ def _whole_cell(label: str, one: dict[str, OneMapping], replayed: Sequence[Repla
     )
 
 
-def _left_out(regions: Sequence[ReplayedRegion]) -> Iterator[NotReplayed]:
+def _left_out(regions: Sequence[ReplayedRegion], names: Callable[[ReplayedRegion], str]) -> Iterator[NotReplayed]:
     """Yield the reasons why regions have no figure, those of most time first."""
     why: Callable[[ReplayedRegion], str] = lambda region: (  # noqa: E731
         region.problem or next((gain.problem for gain in region.gains if gain.problem), "") or "no reason is known"
@@ -247,7 +237,7 @@ def _left_out(regions: Sequence[ReplayedRegion]) -> Iterator[NotReplayed]:
     for region in regions:
         groups.setdefault(why(region), []).append(region)
     found = [
-        NotReplayed(reason=reason, share=sum(one.share for one in group), regions=tuple(map(region_name, group)))
+        NotReplayed(reason=reason, share=sum(one.share for one in group), regions=tuple(map(names, group)))
         for reason, group in groups.items()
     ]
     yield from sorted(found, key=lambda each: -each.share)

@@ -7,6 +7,7 @@ from numapredict.predictor.variables.heat import Heat
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Action, Remedy
 from numapredict.predictor.variables.requests import Requests
+from numapredict.predictor.variables.traffic import Traffic
 from numapredict.predictor.variables.variable import RegionTouches, Variable, Variables
 
 NODES = (0, 0, 1, 1)
@@ -47,6 +48,11 @@ def variable(name: str, cost: float, first_line: int, action: Action, first: tup
             by_node=(100, 0) if cost else (50, 50),
             imbalance=2 if cost else 1,
         ),
+        traffic=Traffic(
+            nodes=(0, 1),
+            as_it_is=((50.0, 0.0), (50.0, 0.0) if cost else (0.0, 50.0)),
+            with_remedy=((50.0, 0.0), (0.0, 50.0)),
+        ),
         source=Excerpt(first_line - 1, ("before", f"{name}[i] = 1 < 2;", "after")),
         heat=Heat(
             threads_each=1,
@@ -71,6 +77,11 @@ def judged_answer() -> Variables:
         touches=200,
         nodes=NODES,
         requests=Requests(local=150, remote=50, nodes=(0, 1), by_node=(150, 50), imbalance=1.5),
+        traffic=Traffic(
+            nodes=(0, 1),
+            as_it_is=((100.0, 0.0), (50.0, 50.0)),
+            with_remedy=((100.0, 0.0), (0.0, 100.0)),
+        ),
         regions=(
             RegionTouches(place(20, "main._omp_fn.1"), 0.75, 0.5, 0.25),
             RegionTouches(None, 0.25, 0.0, None),

@@ -11,6 +11,7 @@ import msgspec
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.program import Program, name_with_arguments
+from numapredict.collect.source.short_names import short_names
 from numapredict.native.errors import InvalidInputError, UsageError
 
 LEAST_SHARE = 0.05
@@ -64,15 +65,15 @@ def region_programs(path: Path) -> tuple[Program, ...]:
             f"{path} has no region with {LEAST_SHARE:.0%} of the time; give its program by --program"
         )
     command = shlex.join(listed.command)
-    names = Counter(region.name for region in kept)
+    names, short = Counter(region.name for region in kept), short_names(region.name for region in kept)
     return tuple(
         Program(
-            name=f"{name_with_arguments(listed.command)}:{region.name}"
+            name=f"{name_with_arguments(listed.command)}:{short[region.name]}"
             + (f"+{region.offset:#x}" if names[region.name] > 1 else ""),
             command=listed.command,
             directory=listed.directory,
             group=f"regions:{PurePath(listed.command[0]).name}",
-            summary=f"region {region.name} of {command}: {region.share:.0%} of its time in regions",
+            summary=f"region {short[region.name]} of {command}: {region.share:.0%} of its time in regions",
             region=(region.module, region.offset),
         )
         for region in sorted(kept, key=lambda region: -region.share)

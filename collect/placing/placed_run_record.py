@@ -255,4 +255,4 @@ def _moves(found: PlacementMap, plan: Plan, modules: Modules) -> Iterator[MoveTa
 
 def _name(region: PlannedRegion, modules: Modules) -> str:
     place = modules.place(region.module, region.offset)
-    return place.text if place.frame.known else f"{Path(region.module).name}+{region.offset:#x}"
+    return place.whole_text if place.frame.known else f"{Path(region.module).name}+{region.offset:#x}"

@@ -17,6 +17,7 @@ from numapredict.collect.placing.placed_run_record import (
     ThreadTally,
 )
 from numapredict.collect.placing.profile_file import Profile, read_profile
+from numapredict.collect.source.short_names import short_name
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.native.errors import NumapredictError
 
@@ -162,7 +163,7 @@ def _forked_in_words(children: tuple[ForkedTally, ...]) -> Iterator[str]:
 
 
 def _team_in_words(found: TeamTally) -> str:
-    team = f"verify: {name_cell(found.region)}, planned with {counted(found.threads, 'thread')}: "
+    team = f"verify: {name_cell(short_name(found.region))}, planned with {counted(found.threads, 'thread')}: "
     if not found.instances:
         return team + "it did not come often enough, or not in a program that ended normally"
     text = team + f"{found.applied} of {counted(found.instances, 'instance')} had so many"
@@ -172,7 +173,7 @@ def _team_in_words(found: TeamTally) -> str:
 
 
 def _moves_in_words(found: MoveTally) -> str:
-    head = f"verify: {name_cell(found.region)}: "
+    head = f"verify: {name_cell(short_name(found.region))}: "
     if not found.times:
         return head + "what it wants was there whenever it began, or it began in no program that ended normally"
     return head + f"arrays were moved for it {counted(found.times, 'time')}, {counted(found.pages, 'page')} in all"

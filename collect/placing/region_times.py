@@ -11,6 +11,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
 from numapredict.collect.placing.preload import processes_files
 from numapredict.collect.placing.symbols import function_at, load_address, uses_tasks
+from numapredict.collect.source.demangling import demangled
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Place
 
@@ -21,8 +22,8 @@ PROVENANCE, MOST_NOTED = "region_times", 200
 class RegionTime(msgspec.Struct, frozen=True):
     """One outermost parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
 
-    ``name`` is that of its outlined function as the linker knows it (C++ names stay mangled), or module and offset
-    where the module has no symbols. The last ``unfinished`` instances had not ended when the run did. ``at_work`` is
+    ``name`` is that of its outlined function, whole and as people write it, or module and offset where the module has
+    no symbols. The last ``unfinished`` instances had not ended when the run did. ``at_work`` is
     how many threads' work the region has, if each had as much as the one with most: over its first instances, the
     processor time of all threads, less what they spent waiting at barriers, over that of the thread with most. None
     where it was not asked for or cannot be told, as of programs with tasks, which threads work on while they wait.
@@ -123,7 +124,8 @@ def _spelt(region: RegionTime) -> RegionTime:
 
 
 def _named(region: CensusRegion) -> RegionTime:
-    name, module = function_at(region.path, region.offset) or region.name, region.path or region.module
+    function, module = function_at(region.path, region.offset), region.path or region.module
+    name = region.name if function is None else demangled(function)
     return RegionTime(
         name,
         module,

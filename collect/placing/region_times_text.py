@@ -1,15 +1,18 @@
 """The time of each parallel region in words, and which time no placement shortens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from numapredict.collect.placing.census import MOST_PROCESSES
 from numapredict.collect.placing.joint_regions import JointRegions, in_groups, joint
 from numapredict.collect.placing.region_times import RegionTime, RegionTimes
+from numapredict.collect.source.region_names import Region, region_names
 from numapredict.collect.terminal.printable import counted
 
 WORTH = 0.1
 """The least share of the run that is worth a remark."""
+
+Names = Callable[[Region], str]
 
 _APART = 1.25  # the slowest rank's time over the mean one; above it a remark is due
 
@@ -26,6 +29,7 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     """Return the time of every parallel region, a line each, by process and the longest first, then remarks."""
     if not processes:
         yield "regions: no OpenMP parallel region began"
+    names = region_names(region for times in processes for region in times.regions)
     groups = in_groups(processes)
     if len(groups) > 1:
         forked = sum(times.forked_from is not None for times in processes)
@@ -34,15 +38,15 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
         yield f"regions: {len(processes)} {what}{forks} had parallel regions, in order of the first one"
     for group in groups:
         if len(group) > 1:
-            yield from _joint_in_words(joint(group))
+            yield from _joint_in_words(joint(group), names)
         else:
-            yield from _process_in_words(group[0])
-            yield from _remarks(group[0])
+            yield from _process_in_words(group[0], names)
+            yield from _remarks(group[0], names)
     places = [region.place for times in processes for region in times.regions if region.place is not None]
     yield from (f"regions: {doubt}" for doubt in dict.fromkeys(place.doubt for place in places if place.doubt))
 
 
-def _process_in_words(found: RegionTimes) -> Iterator[str]:
+def _process_in_words(found: RegionTimes, names: Names) -> Iterator[str]:
     cut = "" if found.complete else ", until the program was ended"
     child = "" if found.forked_from is None else f": child {found.process}, forked by {found.forked_from}"
     regions = counted(len(found.regions), "parallel region")
@@ -54,11 +58,11 @@ def _process_in_words(found: RegionTimes) -> Iterator[str]:
         at_work = "?" if region.at_work is None else f"{region.at_work:.1f}"
         yield (
             f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8} {at_work:>8}  "
-            f"{name_in_words(region)}{unfinished}"
+            f"{_name(region, names)}{unfinished}"
         )
 
 
-def _joint_in_words(found: JointRegions) -> Iterator[str]:
+def _joint_in_words(found: JointRegions, names: Names) -> Iterator[str]:
     name, mean = Path(found.program).name, found.mean
     cut = "" if mean.complete else ", until some of them were ended"
     ranks = found.forked_from is None
@@ -77,9 +81,9 @@ def _joint_in_words(found: JointRegions) -> Iterator[str]:
         unfinished = f": {region.mean.unfinished} had not ended" if region.mean.unfinished else ""
         yield (
             f"  {_span(region.counts):>12} {region.mean.time_s:>12.6f} {region.slowest.time_s:>12.6f} "
-            f"{region.slowest_in:>8} {_span(region.teams):>8} {at_work:>8}  {name_in_words(region.mean)}{unfinished}"
+            f"{region.slowest_in:>8} {_span(region.teams):>8} {at_work:>8}  {_name(region.mean, names)}{unfinished}"
         )
-    yield from _remarks(mean)
+    yield from _remarks(mean, names)
     if ranks and found.slowest_s > _APART * mean.region_time_s and found.slowest_s > WORTH * mean.wall_s:
         yield (
             f"regions: {name}: rank {found.slowest_in} is {found.slowest_s / mean.region_time_s:.1f} times as long in "
@@ -92,22 +96,20 @@ def _span(least_and_most: tuple[int, int]) -> str:
     return f"{most}" if least == most else f"{least}..{most}"
 
 
-def name_in_words(region: RegionTime) -> str:
+def _name(region: RegionTime, names: Names) -> str:
     """Return a region's function and line as far as they are known, and its module and offset."""
-    place = f"{Path(region.module).name}+{region.offset:#x}"
-    if region.place is not None and region.place.frame.known:
-        return f"{region.place.text} ({place})"
-    return place if region.name == place else f"{region.name} ({place})"
+    name, place = names(region), f"{Path(region.module).name}+{region.offset:#x}"
+    return name if name.endswith(place) else f"{name} ({place})"
 
 
-def _remarks(found: RegionTimes) -> Iterator[str]:
+def _remarks(found: RegionTimes, names: Names) -> Iterator[str]:
     """Return what no placement shortens, if it is worth a line: work of one thread, uneven work, serial parts."""
     for region in sorted(found.regions, key=lambda region: -region.time_s):
         share = region.time_s / found.wall_s if found.wall_s > 0 else 0.0
         if share < WORTH:
             continue
         if limit := limit_in_words(region):
-            yield f"regions: {name_in_words(region)}, {share:.0%} of the run: {limit}"
+            yield f"regions: {_name(region, names)}, {share:.0%} of the run: {limit}"
     if found.forked_from is None and (serial := serial_in_words(found)):  # a child may wait for work
         yield f"regions: {serial}"
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numapredict.collect.source.address_ranges import covers, ranges_of
+from numapredict.collect.source.demangling import demangled
 from numapredict.collect.source.lines import LineTable
 from numapredict.collect.source.place import Frame
 
@@ -48,7 +49,9 @@ def full_name(die: Die) -> str | None:
     own = attribute(die, "DW_AT_name")
     if own is None:
         return None
-    parts = [text(own)]
+    parts = [demangled(text(own))]
+    if parts != [text(own)]:  # gcc names the bodies of regions as the linker does, with all their classes
+        return parts[0]
     declared = declaration(die)
     parent = declared.get_parent()
     while parent is not None and parent.tag in _NAMED and len(parts) < _DEEPEST:

@@ -8,7 +8,7 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.source.address_ranges import UnitFinder
-from numapredict.collect.source.demangling import demangled
+from numapredict.collect.source.demangling import demangled, demangled_all
 from numapredict.collect.source.excerpt import Excerpt, excerpt_of
 from numapredict.collect.source.functions import Die, frames_of, functions_at
 from numapredict.collect.source.lines import LineTable
@@ -123,7 +123,7 @@ class _Module:
     def thread_locals(self) -> tuple[str, ...]:
         table = self._file.symbols.get(THREAD_LOCAL)
         found = table.within(0, _LARGEST_ADDRESS) if table is not None else ()
-        return tuple(demangled(symbol.name) for symbol in found if symbol.size_bytes >= _LARGE_BYTES)
+        return demangled_all(symbol.name for symbol in found if symbol.size_bytes >= _LARGE_BYTES)
 
     def place(self, offset: int) -> Place:
         if offset not in self._places:
@@ -238,7 +238,7 @@ class _Module:
         """Return the names of all static objects, without those of namespaces and classes."""
         table = self._file.symbols.get(OBJECT)
         found = table.within(0, _LARGEST_ADDRESS) if table is not None else ()
-        return frozenset(demangled(symbol.name).rpartition("::")[2] for symbol in found)
+        return frozenset(name.rpartition("::")[2] for name in demangled_all(symbol.name for symbol in found))
 
     @cached_property
     def _finder(self) -> UnitFinder:

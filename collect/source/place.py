@@ -5,6 +5,8 @@ from pathlib import PurePath
 
 import msgspec
 
+from numapredict.collect.source.short_names import short_name
+
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/", "/include/c++/")
 _ARGUMENTS = re.compile(r"<.*>")
 """Of a template."""
@@ -85,9 +87,16 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return the place in a few words: ``fill, heat.c:40``."""
+        """Return the place in a few words, with names of C++ shortened: ``fill, heat.c:40``."""
+        return self._with(short_name(plain_function(self.frame.function)))
+
+    @property
+    def whole_text(self) -> str:
+        """Return the place as ``text`` does, with its function's whole name."""
+        return self._with(plain_function(self.frame.function))
+
+    def _with(self, function: str) -> str:
         frame, where = self.frame, f"{PurePath(self.module).name or 'no file'}+{self.offset:#x}"
-        function = plain_function(frame.function)
         if not frame.known or self.in_c_library:
             return f"{function}, {where}" if function else where
         line = f"{PurePath(frame.file or '').name}:{frame.line}"
@@ -98,12 +107,8 @@ def plain_function(function: str | None) -> str:
     """Return a function's name without what a compiler adds for a parallel region's body; empty where unknown."""
     if function is None:
         return ""
-    if "._omp_fn." in function:
-        before = function.partition("._omp_fn.")[0].removesuffix(" [clone ")
-        if before.endswith(")"):  # c++filt names the parameters of a function
-            before = before.partition("(")[0]
-        return f"{before.rstrip()} (parallel region)"
-    if "omp_outlined" in function:
-        before = function.partition("omp_outlined")[0].strip(".")
-        return f"{before} (parallel region)" if before else "parallel region"
+    for mark in ("._omp_fn.", "omp_outlined"):
+        if mark in function:  # c++filt calls it a clone
+            before = function.partition(mark)[0].rstrip(".").removesuffix(" [clone ").strip(" .")
+            return f"{before} (parallel region)" if before else "parallel region"
     return function

@@ -32,7 +32,7 @@ from numapredict.predictor.regions.planned_application import (
 )
 from numapredict.predictor.regions.region_arrays import numbers_in, placeable, uses_of
 from numapredict.predictor.regions.region_order import OTHER, Order, renumbered
-from numapredict.predictor.regions.regions_text import region_name
+from numapredict.predictor.regions.regions_text import region_cells
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.predictor.variables.grouping import Found, found_in
 
@@ -201,7 +201,7 @@ def _few_samples(data: _Data, answer: ReplayedRegions, wish: Wish) -> tuple[str,
 def _places_by_touches(data: _Data, answer: ReplayedRegions) -> Iterator[str]:
     """Return a remark where no mapping has the pages that replays had, by the touches of each region."""
     owners = [min(group) for group in data.uses.groups.owners.values()]
-    names = ", ".join(region_name(answer.regions[number]) for number in owners)
+    names = ", ".join(map(region_cells(answer), (answer.regions[number] for number in owners)))
     if owners:
         yield (
             f"threads of different nodes touch the same arrays in {names}: under locality, balance and mix each replay "
@@ -249,7 +249,7 @@ def _record(
     data: _Data,
 ) -> PlannedApplication:
     plan_s = answer.region_time_s / found.speedup if found.speedup else 0.0
-    called = [region_name(region) for region in answer.regions]
+    called = [*map(region_cells(answer), answer.regions)]
     return PlannedApplication(
         path=str(path),
         mapping=found.mapping,

@@ -2,13 +2,13 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.page_policy import PROFILED
+from numapredict.collect.source.region_names import region_names
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line, counted, name_cell
 from numapredict.predictor.regions.planned_application import PlannedApplication, PlannedPlace
@@ -43,7 +43,7 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     yield from _one_mapping(answer)
     if answer.plan is not None:
         yield from _plan(answer.plan, answer)
-    unlike = [region_name(region) for region in answer.regions if region.is_unlike]
+    unlike = [*map(region_cells(answer), filter(lambda region: region.is_unlike, answer.regions))]
     doubt = f"replay/run is far from 1 for {' and '.join(unlike)}: instances differ, or were interrupted"
     for note in [*([doubt] if unlike else []), *class_lines(answer), *answer.notes]:
         yield from _wrapped(f"- {note}", hanging=2)
@@ -54,17 +54,18 @@ def class_lines(answer: ReplayedRegions) -> Iterator[str]:
 
     And one for each whose replays do less than its instances.
     """
+    names = region_cells(answer)
     for region in answer.regions:
         best = region.best
         if region.undone >= _SEEN:
             yield (
-                f"a replay of {region_name(region)} finds done what the one before it did: its times are "
+                f"a replay of {names(region)} finds done what the one before it did: its times are "
                 f"{region.undone:.0%} on the way to those of first replays"
             )
         if best is None:
             continue
         if region.problem:
-            left = f"{1 - region.replayed:.0%} of {region_name(region)}"
+            left = f"{1 - region.replayed:.0%} of {names(region)}"
             yield f"{left} was not replayed and counts as it is: {region.problem}"
         if len(region.classes) < 2:
             continue
@@ -76,20 +77,21 @@ def class_lines(answer: ReplayedRegions) -> Iterator[str]:
             alike = f"{counted(one.count, 'instance')} of {seconds_in_words(one.mean_s)}"
             sides.append(f"{alike} ({one.share:.0%} of its time{gained})")
         under = f", under {best.mapping}" if best is not region.gains[0] else ""
-        yield f"instances of {region_name(region)} differ{under}: {', '.join(sides)}"
+        yield f"instances of {names(region)} differ{under}: {', '.join(sides)}"
 
 
 def _table(answer: ReplayedRegions) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
         ("region", "time", "replayed", "instances", "replay/run", "emptied", "threads", *_heads(answer), "others")
     ]
-    rows += [_row(region) for region in answer.regions if region.gains]
+    names = region_cells(answer)
+    rows += [_row(region, names(region)) for region in answer.regions if region.gains]
     left = [region for region in answer.regions if not region.gains]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows if len(rows) > 1 else []:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     for region in left:
-        yield f"  {region_name(region)}, {region.share:.0%}: not replayed, {region.problem}"
+        yield f"  {names(region)}, {region.share:.0%}: not replayed, {region.problem}"
 
 
 def _heads(answer: ReplayedRegions) -> tuple[str, str]:
@@ -97,12 +99,12 @@ def _heads(answer: ReplayedRegions) -> tuple[str, str]:
     return ("fastest meanwhile", "by") if answer.disturbed else ("best mapping", "gain")
 
 
-def _row(region: ReplayedRegion) -> tuple[str, ...]:
+def _row(region: ReplayedRegion, name: str) -> tuple[str, ...]:
     best = region.best
     others = ", ".join(_in_words(gain) for gain in region.gains[1:] if gain is not best)
     ratio = "-" if region.replay_ratio is None else f"{region.replay_ratio:.2f}"
     head = (
-        region_name(region),
+        name,
         f"{region.share:.0%}",
         f"{region.replayed:.0%}",
         str(region.count),
@@ -124,11 +126,10 @@ def _in_words(gain: Gain) -> str:
     return f"{gain.mapping} {gain.speedup:.2f}x{doubt}"
 
 
-def region_name(region: ReplayedRegion) -> str:
-    """Return a region's name in messages: its place in the source, its function or its module and offset."""
-    if region.place is not None and region.place.frame.known:
-        return name_cell(region.place.text.replace(" (parallel region)", ""))  # as all of these are
-    return name_cell(region.name or f"{Path(region.module).name}+{region.offset:#x}")
+def region_cells(answer: ReplayedRegions) -> Callable[[ReplayedRegion], str]:
+    """Return what gives each region its name in a table or a sentence, in which two may look alike if they are long."""
+    names = region_names(answer.regions)
+    return lambda region: name_cell(names(region))
 
 
 def _advice(answer: ReplayedRegions) -> str:

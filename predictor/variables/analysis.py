@@ -22,6 +22,7 @@ from numapredict.predictor.variables.pattern import Pattern, pattern_of
 from numapredict.predictor.variables.remedy import remedy_of
 from numapredict.predictor.variables.requests import requests_of
 from numapredict.predictor.variables.touches import Touches, chosen, joined
+from numapredict.predictor.variables.traffic import traffic_of
 from numapredict.predictor.variables.variable import RegionTouches, Variable
 
 _PARTS = 64
@@ -90,15 +91,18 @@ def _judged(found: Found, run: _Run) -> Variable:
     inside = bool(seen["pages"][seen["region"] > 0].sum() * 2 > seen["pages"].sum()) if len(seen) else None
     schedule = schedule_in(modules.directive(place)) if place is not None and inside and manner == "in turn" else ""
     pattern = pattern_of(touches)
-    others, remote, threads, requests = None, None, None, None
+    others, remote, threads, homes = None, None, None, None
     if not _finer_than_parts(pattern, manner, found):
         threads = first_threads(touches)
         others = elsewhere_share(touches, threads, range(slots))
     if nodes is not None and (threads is not None or nodes.seen):
         homes = nodes.homes(touches, threads if threads is not None else touches.first)
         remote = elsewhere_share(touches, homes, nodes.of_thread)
-        requests = requests_of(touches, homes, nodes, each)
     cost = touch_share * ((others if remote is None else remote) or 0.0)
+    remedy = remedy_of(pattern, manner, cost, schedule, found.only_read, is_file=found.kind == "file")
+    traffic = None
+    if nodes is not None and homes is not None:
+        traffic = traffic_of(touches, homes, nodes, each, (remedy.action, pattern))
     slot = np.bincount(seen["slot"], seen["pages"]).argmax() if len(seen) else 0
     return Variable(
         name=found.name,
@@ -119,14 +123,15 @@ def _judged(found: Found, run: _Run) -> Variable:
         other_threads_share=others,
         remote_share=remote,
         cost=cost,
-        remedy=remedy_of(pattern, manner, cost, schedule, found.only_read, is_file=found.kind == "file"),
+        remedy=remedy,
         allocation_stack=found.stack,
         first_touch_stack=found.first_stack,
         first_in_region=inside,
         first_touch_known=min(float(seen["pages"].sum()) / sum(one.pages for one in found.ranges), 1.0),
         only_read=found.only_read,
         regions=by_region(touches, profile, modules, nodes, total),
-        requests=requests,
+        requests=None if traffic is None else requests_of(traffic.nodes, traffic.as_it_is),
+        traffic=traffic,
         source=modules.excerpt(place) if place is not None else None,
         heat=heat_of(touches, threads, slots),
     )

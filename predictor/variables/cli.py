@@ -41,7 +41,7 @@ from numapredict.collect.terminal.command import JSON, Command
     "--time",
     "in_time",
     is_flag=True,
-    help="Say what each costs in time, too: by up to 15 further runs, modelled with --machine.",
+    help="Say what each costs in time, too: by up to 25 further runs, modelled with --machine.",
 )
 @JSON
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=files)

@@ -4,12 +4,21 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.predictor.variables.first_touch import Manner
 from numapredict.predictor.variables.pattern import Pattern
 
 Action = Literal[
     "initialise in parallel", "initialise alike", "initialise by its thread", "interleave", "nothing", "unknown"
 ]
+
+PLACED: dict[Action, PagePolicy] = {
+    "interleave": "interleave",
+    "initialise in parallel": "locality",
+    "initialise alike": "locality",
+    "initialise by its thread": "locality",
+}
+"""Of what the pages of a variable alone are placed for: the policy that puts them where the remedy would."""
 
 WORTH = 0.05
 """The least share of all the program's touches, to the variable from elsewhere, that is worth a change."""

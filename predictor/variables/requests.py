@@ -8,10 +8,8 @@ of accesses; here they are touches, and of a described machine pages lie where f
 from collections.abc import Sequence
 
 import msgspec
-import numpy as np
 
-from numapredict.predictor.variables.page_nodes import PageNodes
-from numapredict.predictor.variables.touches import Numbers, Touches
+from numapredict.predictor.variables.traffic import Matrix
 
 
 class Requests(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,21 +26,11 @@ class Requests(msgspec.Struct, frozen=True, kw_only=True):
     imbalance: float
 
 
-def requests_of(touches: Touches, home: Numbers, nodes: PageNodes, each: float) -> Requests:
-    """Return the requests of a variable's touches; ``each`` is what a touch of weight 1 counts.
-
-    ``home`` has the node of each row's page, int64[N], -1 where those of all threads are as likely.
-    """
-    names = np.array(nodes.all, dtype=np.int64)
-    thread = np.searchsorted(names, np.array(nodes.of_thread, dtype=np.int64))
-    beside = np.bincount(thread, minlength=len(names)) / len(thread)
-    weight = touches.weight * each
-    known = home >= 0
-    at = np.searchsorted(names, np.where(known, home, names[0]))
-    by_node = np.bincount(at[known], weight[known], len(names)) + beside * float(weight[~known].sum())
-    near = np.where(known, at == thread[touches.slot], beside[thread[touches.slot]])
-    local = float((weight * near).sum())
-    return requests(names.tolist(), by_node.tolist(), local, float(weight.sum()) - local)
+def requests_of(nodes: Sequence[int], matrix: Matrix) -> Requests:
+    """Return the requests that touches between nodes are."""
+    by_node = [sum(column) for column in zip(*matrix, strict=True)]
+    local = sum(row[at] for at, row in enumerate(matrix))
+    return requests(nodes, by_node, local, sum(by_node) - local)
 
 
 def all_requests(each: Sequence[Requests]) -> Requests | None:

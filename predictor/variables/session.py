@@ -32,6 +32,7 @@ from numapredict.predictor.variables.planning import builds_in, planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.timing import timed
+from numapredict.predictor.variables.traffic import all_traffic
 from numapredict.predictor.variables.variable import Severity, Variable, Variables
 from numapredict.predictor.variables.variable_plan import Judged, plans_of
 
@@ -164,6 +165,7 @@ def _answer(
         time=together,
         nodes=None if nodes is None else nodes.of_thread,
         requests=all_requests([one.requests for one in variables if one.requests is not None]),
+        traffic=all_traffic([one.traffic for one in variables if one.traffic is not None]),
         page_bytes=profile.page_bytes,
         variables=variables,
         plan=plan,

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,13 +27,14 @@ from numapredict.collect.source.place import Place
 from numapredict.collect.terminal.progress import doing
 from numapredict.native.errors import MissingNativePartError, TracingError, UnrunnableProgramError
 from numapredict.predictor.variables.plan_gain import modelled_times
-from numapredict.predictor.variables.remedy import Remedy
-from numapredict.predictor.variables.time_cost import TimeCost, Times, time_cost_of
+from numapredict.predictor.variables.remedy import PLACED, Remedy
+from numapredict.predictor.variables.time_cost import TimeCost, Times, run_saving, time_cost_of
+from numapredict.predictor.variables.traffic import as_it_is
 from numapredict.predictor.variables.variable import Severity, Variable
-from numapredict.predictor.variables.variable_plan import PLACED, Judged, is_placed_alone, placed_alone
+from numapredict.predictor.variables.variable_plan import Judged, is_placed_alone, placed_alone
 
-ROUNDS = 3
-"""Of runs in turn: a change must gain in each."""
+ROUNDS, FURTHER_ROUNDS = 3, 2
+"""Of runs in turn: a change must gain in each. Further ones follow where one gained in the mean, and is not sure."""
 
 MOST_TIMED = 3
 """Variables: more runs than of these, of none and of all together would take long."""
@@ -64,18 +66,35 @@ def costs_in_turn(program: Program, ways: Sequence[Way], folder: Path, exit_code
     ``folder`` is for files that are made meanwhile. UnrunnableProgramError as of ``measured_costs``.
     """
     places: dict[Hashable, Place] = {}
-    times: list[list[Times]] = []
-    for number in range(ROUNDS):
-        with doing(f"round {number + 1} of {ROUNDS}: {len(ways)} runs of {program.name}"):
+    rounds: list[list[_Run]] = []
+    costs: tuple[TimeCost | None, ...] = ()
+    for number in range(ROUNDS + FURTHER_ROUNDS):
+        if number == ROUNDS and not any(cost is not None and cost.saved > 0 and not cost.is_sure for cost in costs):
+            break
+        most = ROUNDS if number < ROUNDS else ROUNDS + FURTHER_ROUNDS
+        with doing(f"round {number + 1} of {most}: {len(ways)} runs of {program.name}"):
             reports = [folder / f"regions{number}-{at}" for at in range(len(ways))]
             pairs = zip(ways, reports, strict=True)
-            times.append([_run(program, way, (report, exit_code), places) for way, report in pairs])
-    before = [of_round[0] for of_round in times]
-    after = ([of_round[at] for of_round in times] for at in range(1, len(ways)))
-    return tuple(time_cost_of(before, each, places) for each in after)
+            rounds.append([_run(program, way, (report, exit_code), places) for way, report in pairs])
+        before, *after = zip(*rounds, strict=True)
+        costs = tuple(_cost(before, each, places) for each in after)
+    return costs
 
 
-def _run(program: Program, way: Way, wanted_of: tuple[Path, int], places: dict[Hashable, Place]) -> Times:
+class _Run(NamedTuple):
+    """A run's time, and the time of each region."""
+
+    time_s: float
+    regions: Times
+
+
+def _cost(before: Sequence[_Run], after: Sequence[_Run], places: Mapping[Hashable, Place]) -> TimeCost | None:
+    gone_s = [sum(was.regions.values()) - sum(now.regions.values()) for was, now in zip(before, after, strict=True)]
+    run = run_saving([each.time_s for each in before], [each.time_s for each in after], gone_s)
+    return time_cost_of([each.regions for each in before], [each.regions for each in after], places, run)
+
+
+def _run(program: Program, way: Way, wanted_of: tuple[Path, int], places: dict[Hashable, Place]) -> _Run:
     (placement, plan), (report, exit_code) = way, wanted_of
     wanted = PlacementFiles(plan=None if plan is None else str(plan), report=str(report), claims=claims_beside(report))
     start = start_of(program, placement, wanted, near=True)
@@ -94,7 +113,7 @@ def _run(program: Program, way: Way, wanted_of: tuple[Path, int], places: dict[H
             places[key] = region.place
     if not times:
         raise UnrunnableProgramError(f"{program.name} had no time in parallel regions in a further run")
-    return times
+    return _Run(ending.time_s, times)
 
 
 def modelled_costs(
@@ -155,7 +174,7 @@ def timed(
         return Timed(pairs, None, "share of touches", (f"what variables cost in time is not known: {error}",))
     by_variable = {id(found): cost for (found, _), cost in zip(known, costs, strict=False)}
     judged = [(found, by_time(variable, by_variable.get(id(found)))) for found, variable in pairs]
-    judged.sort(key=lambda one: -(one[1].time.share if one[1].time is not None else -math.inf))
+    judged.sort(key=lambda one: -(one[1].time.saved if one[1].time is not None else -math.inf))
     return Timed(judged, costs[-1], "measured time" if machine is None else "modelled time", ())
 
 
@@ -174,7 +193,8 @@ def by_time(variable: Variable, cost: TimeCost | None) -> Variable:
     """Return a variable with what it costs in time, and with no remedy where that is not worth it."""
     if cost is None:
         return variable
-    remedy = variable.remedy
-    if not cost.is_worth:
-        remedy = Remedy("nothing", f"not worth fixing: that takes {cost.in_words} off the time in parallel regions")
-    return msgspec.structs.replace(variable, time=cost, remedy=remedy)
+    timed = msgspec.structs.replace(variable, time=cost)
+    if cost.is_worth:
+        return timed
+    remedy, traffic = Remedy("nothing", f"not worth fixing: {cost.in_words} would go"), variable.traffic
+    return msgspec.structs.replace(timed, remedy=remedy, traffic=None if traffic is None else as_it_is(traffic))

@@ -13,6 +13,7 @@ from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import WORTH, Remedy
 from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.time_cost import TimeCost
+from numapredict.predictor.variables.traffic import Traffic
 
 Kind = Literal["allocated", "static", "mapped", "small allocations", "file"]
 """By malloc, new or the like; a static object; by mmap; the heap's blocks under 4 KiB, all together; a mapped file."""
@@ -54,7 +55,8 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     there, innermost first. ``first_in_region``: whether the first touch was within a parallel region; it is known of
     ``first_touch_known`` of the pages, 0 to 1. ``only_read``: whether regions were only seen to read it, None where too
     few of its pages were watched for writes. ``regions`` has its touches by region, the costliest first. ``requests``
-    are its touches by the node that serves them, None where no touch can be remote or it is not known. ``accesses`` are
+    are its touches by the node that serves them, ``traffic`` those from node to node, as it is and with its remedy;
+    None where no touch can be remote or it is not known. ``accesses`` are
     what the processor sampled of it, None where it did not. ``source`` has the lines around ``first_touch``, ``heat``
     which threads touch which part; None of all but the costliest variables. ``time`` is what its remedy takes off the
     time in regions, None where that was not asked for or is not known.
@@ -86,6 +88,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     only_read: bool | None = None
     regions: tuple[RegionTouches, ...] = ()
     requests: Requests | None = None
+    traffic: Traffic | None = None
     accesses: MemoryAccesses | None = None
     source: Excerpt | None = None
     heat: Heat | None = None
@@ -124,7 +127,8 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
     share of touches, below ``worth`` of which nothing is worth fixing, or, of those above it, by time: ``time`` is what
     all their remedies take off the time in regions together. ``plan`` was written if one was asked for. ``nodes`` has
-    each thread's node, by ``mapping``; ``requests`` are those of all variables of which they are known. ``accesses``
+    each thread's node, by ``mapping``; ``requests`` and ``traffic`` are those of all variables of which they are known,
+    the latter with the remedies of all that are worth it. ``accesses``
     are all that the processor sampled of this run, None where it did not; an lpi_NUMA above ``lpi_worth`` is worth a
     change, says HPCToolkit. Pages have ``page_bytes``. ``modelled``: pages are taken to be where first touch puts
     them; else the kernel said where.
@@ -143,6 +147,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     worth: float = WORTH
     nodes: tuple[int, ...] | None = None
     requests: Requests | None = None
+    traffic: Traffic | None = None
     accesses: MemoryAccesses | None = None
     lpi_worth: float = LPI_WORTH
     time: TimeCost | None = None

@@ -13,16 +13,9 @@ from numapredict.collect.placing.page_plan import PagePlan, key_of, pages_of, pl
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.native.errors import UsageError
 from numapredict.predictor.variables.grouping import Found
-from numapredict.predictor.variables.remedy import Action
+from numapredict.predictor.variables.remedy import PLACED
 from numapredict.predictor.variables.variable import PlacedVariable, Variable
 from numapredict.predictor.variables.variables_text import name_of
-
-PLACED: dict[Action, PagePolicy] = {
-    "interleave": "interleave",
-    "initialise in parallel": "locality",
-    "initialise alike": "locality",
-    "initialise by its thread": "locality",
-}
 
 _HOW: dict[PagePolicy, Literal["interleaved", "with its threads"]] = {
     "interleave": "interleaved",

@@ -3,13 +3,18 @@
 import shlex
 import textwrap
 from collections import Counter
+from collections.abc import Callable
 from pathlib import PurePath
 
+from numapredict.collect.source.place import Place
+from numapredict.collect.source.short_names import short_name
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.memory_accesses import MemoryAccesses
 from numapredict.predictor.variables.pattern import Pattern
-from numapredict.predictor.variables.requests import Requests
-from numapredict.predictor.variables.time_cost import WORTH_TIME
+from numapredict.predictor.variables.place_names import place_names
+from numapredict.predictor.variables.requests import Requests, requests_of
+from numapredict.predictor.variables.time_cost import WORTH_TIME, TimeCost
+from numapredict.predictor.variables.traffic_text import changes, traffic_in_words
 from numapredict.predictor.variables.variable import Variable, VariablePlan, Variables
 
 _WIDTH = 100
@@ -17,6 +22,8 @@ _MOST_SHOWN = 8
 _MOST_TIMED_REGIONS = 3
 _REMOTE = "other nodes"
 _TIME = "time"
+
+Names = Callable[[Place], str]
 
 
 def variables_in_words(answer: Variables) -> str:
@@ -28,16 +35,19 @@ def variables_in_words(answer: Variables) -> str:
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
     if answer.requests is not None:
         lines += [f"  all touches: {requests_in_words(answer.requests)}", ""]
+    if answer.traffic is not None and changes(answer.traffic):
+        lines += [*(f"  {line}" for line in traffic_in_words(answer.traffic)), ""]
     if answer.accesses is not None:
         sampled = f"accesses, sampled by the processor: {accesses_in_words(answer.accesses, answer.lpi_worth)}"
         lines += [textwrap.fill(sampled, _WIDTH, initial_indent="  ", subsequent_indent="    "), ""]
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
-    lines += _regions(answer)
+    names = place_names(answer)
+    lines += _regions(answer, names)
     worth = [one for one in answer.variables if one.remedy.action != "nothing"]
     for one in worth[:_MOST_SHOWN]:
-        lines += [*_facts(one), ""]
+        lines += [*_facts(one, names), ""]
     if in_time := _not_worth_in_time(answer):
         lines += [*in_time, ""]
     others = [one for one in answer.variables if one not in worth and one.time is None]
@@ -52,14 +62,21 @@ def variables_in_words(answer: Variables) -> str:
 def _severity(answer: Variables) -> list[str]:
     """Return what the variables are judged by."""
     sampled = f"{answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel regions"
-    said = [f"severity is by share of touches: {sampled}; a touch is one visit to a page, neither an access nor a time"]
     if answer.severity == "share of touches":
-        return said
-    how = "modelled" if answer.severity == "modelled time" else f"measured in {_rounds(answer)} rounds of runs in turn"
+        time = "" if answer.machine is None or answer.profile else ": what time it takes off, `--time` says"
+        return [
+            f"severity is by share of touches: {sampled}; a touch is one visit to a page, neither an access nor a "
+            f"time{time}"
+        ]
+    what, how = "the run's time", f"measured in {_rounds(answer)} rounds of runs in turn"
+    sure = "if each round gains, and a further one should in 19 of 20 cases; ranges hold 9 of 10 further rounds"
+    if answer.severity == "modelled time":
+        what, how = "time in parallel regions", "modelled"
+        sure = "and ranges are those of four in five speedups that were modelled for a timed guest"
     return [
-        f"of the variables with the most touches from elsewhere, severity is by time in parallel regions, {how}, with "
-        f"pages as they are and where they should be: {WORTH_TIME:.0%} of it is worth a change, if each round gains; "
-        f"the others are judged by share of touches: {sampled}"
+        f"of the variables with the most touches from elsewhere, severity is by {what}, {how}, with pages as they are "
+        f"and where they should be: {WORTH_TIME:.0%} of it is worth a change, {sure}; the others are judged by "
+        f"share of touches: {sampled}"
     ]
 
 
@@ -72,15 +89,19 @@ def _not_worth_in_time(answer: Variables) -> list[str]:
     lines = []
     several = sum(one.time is not None for one in answer.variables) > 1
     if answer.time is not None and several:
-        lines.append(f"all timed variables together: {answer.time.in_words} of the time in parallel regions")
+        lines.append(f"all timed variables together should save {answer.time.in_words}")
     without = [one for one in answer.variables if one.time is not None and not one.time.is_worth]
     lines += [
         f"not worth fixing: {name_of(one)}, with {_percent(one.cost)} of all touches to it from elsewhere: placing it "
-        f"better takes {one.time.in_words} off the time in parallel regions"
+        f"better saves {one.time.in_words}{_doubt(one.time)}"
         for one in without
         if one.time is not None
     ]
     return [textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="  ") for line in lines]
+
+
+def _doubt(time: TimeCost) -> str:
+    return ", which is not sure" if time.saved > 0 and not time.is_sure else ""
 
 
 def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
@@ -119,14 +140,14 @@ def _gain(speedup: float | None) -> str:
     return "" if speedup is None else f", regions {speedup:.2f}x as fast (modelled)"
 
 
-def _regions(answer: Variables) -> list[str]:
+def _regions(answer: Variables, names: Names) -> list[str]:
     """Return the table of the regions that touch most from elsewhere."""
     total = sum(one.cost for one in answer.regions)
     shown = [one for one in answer.regions if total and one.cost >= answer.worth * total]
     if not shown:
         return []
     whose = "other nodes" if answer.machine else "other threads"
-    rows = [(_percent(one.cost / total), one.place.text if one.place else "not known") for one in shown]
+    rows = [(_percent(one.cost / total), names(one.place) if one.place else "not known") for one in shown]
     lines = [f"  touches from {whose}, by region"]
     return [*lines, *(f"    {share:>4}  {text}" for share, text in rows[:_MOST_SHOWN]), ""]
 
@@ -140,7 +161,7 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
             _percent(one.touch_share),
             _share(one.other_threads_share),
             _share(one.remote_share),
-            "-" if one.time is None else _percent(one.time.share),
+            "-" if one.time is None else _percent(one.time.saved),
             pattern_in_words(one.pattern),
         )
         for one in variables
@@ -156,22 +177,23 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
     return [f"  {line.rstrip()}" for line in lines]
 
 
-def _facts(one: Variable) -> list[str]:
+def _facts(one: Variable, names: Names) -> list[str]:
     """Return the lines on one variable that is worth fixing."""
     lines = [f"  {name_of(one)}, {_blocks(one)}{_size(one.size_bytes)}"]
     if one.allocated is not None:
         what = {"static": "declared", "file": "mapped"}.get(one.kind, "allocated")
-        lines.append(_fact(what, f"{one.allocated.text}{_by_call(one)}"))
-    lines.append(_fact("touched first", _first(one)))
+        lines.append(_fact(what, f"{names(one.allocated)}{_by_call(one, names)}"))
+    lines.append(_fact("touched first", _first(one, names)))
     read = ", only read" if one.only_read else ""
     lines.append(_fact("used", f"{pattern_in_words(one.pattern)}{read}"))
     whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
     if one.cost:
         lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
     if one.time is not None:
-        lines.append(_fact("in time", f"{one.time.in_words} of the time in parallel regions is due to where it is"))
+        lines.append(_fact("should save", one.time.in_words))
+        lines += [_fact("", one.time.regions_in_words)] if one.time.run is not None else []
         lines += [
-            _fact("", f"{region.share:.0%} of that of {region.place.text if region.place else 'a region not known'}")
+            _fact("", f"{region.share:.0%} of that of {names(region.place) if region.place else 'a region not known'}")
             for region in one.time.regions[:_MOST_TIMED_REGIONS]
         ]
     if one.requests is not None:
@@ -179,6 +201,9 @@ def _facts(one: Variable) -> list[str]:
     if one.accesses is not None:
         lines.append(_fact("accesses", f"{requests_in_words(one.accesses.requests)}{_latency(one.accesses)}"))
     lines.append(_fact("what would help", one.remedy.text))
+    if one.traffic is not None and changes(one.traffic):
+        helped = requests_of(one.traffic.nodes, one.traffic.with_remedy)
+        lines.append(_fact("with that", requests_in_words(helped)))
     return lines
 
 
@@ -192,12 +217,12 @@ def _blocks(one: Variable) -> str:
     return f"{one.allocations:,} blocks of {each}{'' if one.block_bytes else ' on average'}, "
 
 
-def _by_call(one: Variable) -> str:
+def _by_call(one: Variable, names: Names) -> str:
     """Return the call that allocates each block, where the variable's line is one that leads to it."""
     inner = one.allocation_stack[0] if one.allocation_stack and one.allocations > 1 else None
     if inner is None or one.allocated is None or inner.offset == one.allocated.offset or inner.frame.of_the_system:
         return ""
-    return f", by {inner.text}"
+    return f", by {names(inner)}"
 
 
 def accesses_in_words(accesses: MemoryAccesses, worth: float) -> str:
@@ -246,11 +271,11 @@ def pattern_in_words(pattern: Pattern) -> str:
             return "too few samples"
 
 
-def _first(one: Variable) -> str:
+def _first(one: Variable, names: Names) -> str:
     place = one.first_touch
     if place is None:
         return "not known; thread 0 is assumed"
-    where = f"{place.text}, in the C library" if place.in_c_library else place.text
+    where = names(place) + ", in the C library" * place.in_c_library
     match one.first_manner:
         case "supposed":
             return f"{where}; thread 0 alone is assumed"
@@ -271,7 +296,7 @@ def name_of(one: Variable) -> str:
     if one.kind == "file":
         return f"file {name_cell(one.name or '?')}"
     if one.through:
-        return f"{one.name or 'memory'} from {name_cell(one.through)}"
+        return f"{one.name or 'memory'} from {name_cell(short_name(one.through))}"
     if one.name is not None:
         return name_cell(one.name)
     return f"memory of {one.allocated.text}" if one.allocated is not None else "memory"

@@ -170,6 +170,7 @@ def _advice_page(found: Advice, profile: Profile | None) -> PageData:
 
 
 def _variables_page(name: str, answer: Variables) -> PageData:
+    maps = maps_data(answer)
     nodes = " Which threads share a node, and so what is remote, is modelled." if answer.modelled else ""
     return PageData(
         title=name,
@@ -177,9 +178,9 @@ def _variables_page(name: str, answer: Variables) -> PageData:
         modelled=answer.modelled,
         sections=(
             Section("misplaced", "The answer", misplaced_data(answer)),
+            *([Section("addresses", "By address", maps)] if maps.drawings or maps.left else []),
             Section("lines", "By code", lines_data(answer)),
             Section("variables", "By data", variables_data(answer)),
-            Section("addresses", "By address", maps_data(answer)),
             Section("about", "The run", AboutData(variables_about(answer))),
         ),
         drawn={},

@@ -5,9 +5,8 @@ from pathlib import PurePath
 
 import msgspec
 
-from numapredict.collect.placing.region_times import RegionTime
 from numapredict.collect.placing.region_times_text import limit_in_words, serial_in_words
-from numapredict.collect.source.place import plain_function
+from numapredict.collect.source.region_names import region_names
 from numapredict.predictor.advising.advice_text import name_in_words
 from numapredict.predictor.advising.region_run import RegionRun
 
@@ -56,13 +55,14 @@ def regions_data(runs: tuple[RegionRun, ...]) -> RegionsData | None:
     by_run = [{(each.module, each.offset): each for each in run.times.regions} for run in runs]
     known = by_run[runs.index(told)]
     wall_s = runs[0].times.wall_s
+    names = region_names(each for regions in by_run for each in regions.values())
     rows = []
     for key in dict.fromkeys(key for regions in by_run for key in regions):
         seen = next(regions[key] for regions in by_run if key in regions)
         times_s = tuple(regions[key].time_s if key in regions else UNKNOWN for regions in by_run)
         rows.append(
             RegionRow(
-                name=_name(seen),
+                name=names(seen),
                 where=f"{PurePath(seen.module).name}+{seen.offset:#x}" if seen.module else seen.name,
                 instances=seen.count,
                 times_s=times_s,
@@ -97,13 +97,6 @@ def region_problems(runs: tuple[RegionRun, ...]) -> Iterator[tuple[str, str]]:
                 yield f"{where}, count", f"{region.count}, {region.unfinished} of them unfinished, cannot be"
             if region.at_work is not None and not 0 < region.at_work <= region.team:
                 yield f"{where}, at_work", f"{region.at_work:g} of {region.team} threads"
-
-
-def _name(region: RegionTime) -> str:
-    if region.place is None:
-        return region.name
-    function = plain_function(region.place.frame.function) or region.name
-    return (region.place.text if region.place.frame.known else function).replace(" (parallel region)", "")
 
 
 def _known(value: float | None) -> float:

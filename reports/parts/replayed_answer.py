@@ -5,6 +5,7 @@ import msgspec
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.placing.command import run_words
+from numapredict.collect.source.region_names import region_names
 from numapredict.collect.terminal.estimated_time import seconds_in_words
 from numapredict.collect.terminal.printable import command_line
 from numapredict.predictor.advising.mapping_text import mapping_in_words
@@ -13,7 +14,7 @@ from numapredict.predictor.regions.planned_application import PlannedApplication
 from numapredict.predictor.regions.regions_text import PlanChange, class_lines, plan_changes, plan_command, plan_remarks
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
 from numapredict.reports.parts.gains_drawing import GainsDrawing, gains_drawing
-from numapredict.reports.region_gains import GainCell, region_gains_data, region_name
+from numapredict.reports.region_gains import GainCell, region_gains_data
 
 
 class ReplayedData(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ class GainsData(msgspec.Struct, frozen=True, kw_only=True):
 def replayed_data(answer: ReplayedRegions) -> ReplayedData:
     """Return the answer itself."""
     one = answer.whole_program
-    unlike = [region_name(region) for region in answer.regions if region.is_unlike]
+    unlike = [*map(region_names(answer.regions), filter(lambda region: region.is_unlike, answer.regions))]
     doubt = (
         f"a replay of {' and '.join(unlike)} takes another time than an instance in the run: these gains are those of "
         "the instance that was replayed"
@@ -107,12 +108,12 @@ def gains_data(answer: ReplayedRegions) -> GainsData:
         for label, cell in zip(data.mappings, row.cells, strict=True)
         if cell.state not in ("not tried", "own team")
     ]
-    rows = []
+    rows, names = [], region_names(answer.regions)
     for region in sorted(answer.regions, key=lambda each: -each.share):
         best = region.best
         rows.append(
             GainedRow(
-                name=region_name(region),
+                name=names(region),
                 share=region.share,
                 instances=region.count,
                 team=region.team,

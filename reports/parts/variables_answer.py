@@ -8,9 +8,11 @@ from pathlib import PurePath
 import msgspec
 
 from numapredict.collect.source.excerpt import Excerpt
-from numapredict.collect.source.place import Place, plain_function
+from numapredict.collect.source.place import Place
+from numapredict.predictor.variables.place_names import place_names
 from numapredict.predictor.variables.variable import RegionTouches, Variable, Variables
 from numapredict.predictor.variables.variables_text import (
+    Names,
     accesses_in_words,
     name_of,
     pattern_in_words,
@@ -18,6 +20,10 @@ from numapredict.predictor.variables.variables_text import (
 )
 from numapredict.reports.parts.quantity import size
 from numapredict.reports.parts.touched_addresses import COLOURS, AddressesData, addresses_data
+from numapredict.reports.parts.traffic_drawing import TrafficDrawing, traffic_drawing
+
+MOST_DRAWN = 8
+"""Variables worth fixing that the answer shows one by one."""
 
 
 class NodeShare(msgspec.Struct, frozen=True):
@@ -29,12 +35,17 @@ class NodeShare(msgspec.Struct, frozen=True):
 
 
 class MisplacedData(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer: the variables that are ``worth`` fixing, which node serves how much, and what to know of it.
+    """The answer: the variables that are ``worth`` fixing, each with its drawing, and how many ``more`` there are.
 
-    ``time_made`` says how times were found, in a word.
+    Then which node serves how much, between which nodes touches go, and what to know of it. ``time_made`` says how
+    times were found, in a word, ``together`` what all of them should save.
     """
 
     worth: tuple["VariableRow", ...]
+    drawings: tuple[AddressesData | None, ...]
+    more: int
+    together: str
+    traffic: TrafficDrawing | None
     served: str
     nodes: tuple[NodeShare, ...]
     time_made: str
@@ -92,7 +103,6 @@ class SourceLine(msgspec.Struct, frozen=True):
 class TouchingLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line that touches ``variables`` first, which have these shares of all touches, with the source around it."""
 
-    function: str
     place: str
     in_region: bool
     variables: tuple[str, ...]
@@ -134,9 +144,14 @@ def subject_of(answer: Variables) -> str:
 
 def misplaced_data(answer: Variables) -> MisplacedData:
     """Return the answer itself."""
-    rows = variables_data(answer).rows
+    names, worth = place_names(answer), _worth(answer)
+    timed = sum(one.time is not None for one in answer.variables)
     return MisplacedData(
-        worth=tuple(row for row in rows if row.worth),
+        worth=tuple(_row(one, names) for one in worth[:MOST_DRAWN]),
+        drawings=tuple(_drawing(one, answer) for one in worth[:MOST_DRAWN]),
+        more=len(worth[MOST_DRAWN:]),
+        together=answer.time.in_words if answer.time is not None and timed > 1 else "",
+        traffic=traffic_drawing(answer.traffic),
         served=requests_in_words(answer.requests) if answer.requests is not None else "",
         nodes=_nodes(answer),
         time_made=answer.severity.partition(" ")[0],
@@ -147,7 +162,8 @@ def misplaced_data(answer: Variables) -> MisplacedData:
 
 def variables_data(answer: Variables) -> VariablesData:
     """Return the table of variables, in the answer's order: the costliest first."""
-    rows = tuple(map(_row, answer.variables))
+    names = place_names(answer)
+    rows = tuple(_row(one, names) for one in answer.variables)
     return VariablesData(
         rows=rows,
         on_nodes=answer.nodes is not None,
@@ -158,27 +174,33 @@ def variables_data(answer: Variables) -> VariablesData:
 
 def lines_data(answer: Variables) -> LinesData:
     """Return the lines that touch variables first, those of each together."""
-    groups: dict[tuple[str, str], list[Variable]] = {}
+    groups: dict[str, list[Variable]] = {}
+    names = place_names(answer)
     for one in answer.variables:
         if one.first_touch is not None:
-            groups.setdefault((plain_function(one.first_touch.frame.function), one.first_touch.text), []).append(one)
-    lines = (_line(function, place, found) for (function, place), found in groups.items())
+            groups.setdefault(names(one.first_touch), []).append(one)
+    lines = (_line(place, found) for place, found in groups.items())
     return LinesData(
         lines=tuple(sorted(lines, key=lambda line: (-line.cost, -line.touch_share))),
         unknown=tuple(name_of(one) for one in answer.variables if one.first_touch is None),
-        regions=tuple(map(_region, answer.regions)),
+        regions=tuple(_region(one, names) for one in answer.regions),
         on_nodes=answer.nodes is not None,
     )
 
 
 def maps_data(answer: Variables) -> MapsData:
-    """Return the drawings of the variables that have a table of touches."""
-    drawn = [(name_of(one), one.heat) for one in answer.variables if one.heat is not None]
-    return MapsData(
-        drawings=tuple(addresses_data(name, heat, answer.nodes, answer.page_bytes) for name, heat in drawn),
-        nodes=_nodes(answer),
-        left=len(answer.variables) - len(drawn),
-    )
+    """Return the drawings of the variables that have a table of touches, but for those that the answer shows."""
+    others = [one for one in answer.variables if one not in _worth(answer)[:MOST_DRAWN]]
+    drawn = [drawing for one in others if (drawing := _drawing(one, answer)) is not None]
+    return MapsData(drawings=tuple(drawn), nodes=_nodes(answer), left=len(others) - len(drawn))
+
+
+def _worth(answer: Variables) -> list[Variable]:
+    return [one for one in answer.variables if one.remedy.action != "nothing"]
+
+
+def _drawing(one: Variable, answer: Variables) -> AddressesData | None:
+    return None if one.heat is None else addresses_data(name_of(one), one.heat, answer.nodes, answer.page_bytes)
 
 
 def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
@@ -202,7 +224,8 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
 def _severity(answer: Variables) -> str:
     if answer.severity == "share of touches":
         return f"{answer.severity}: a touch is one visit to a page, neither an access nor a time"
-    return f"{answer.severity} in parallel regions, with pages as they are and where they should be"
+    what = "in parallel regions" if answer.severity == "modelled time" else "of whole runs in turn"
+    return f"{answer.severity} {what}, with pages as they are and where they should be"
 
 
 def _nothing(answer: Variables) -> str:
@@ -211,7 +234,7 @@ def _nothing(answer: Variables) -> str:
     if not timed:
         return rest
     others = f"; of the others {rest}" if len(timed) < len(answer.variables) else ""
-    return f"of the time in parallel regions, its place costs {', '.join(timed)}{others}"
+    return f"a better place would save {', '.join(timed)}{others}"
 
 
 def _nodes(answer: Variables) -> tuple[NodeShare, ...]:
@@ -224,7 +247,7 @@ def _nodes(answer: Variables) -> tuple[NodeShare, ...]:
     )
 
 
-def _row(one: Variable) -> VariableRow:
+def _row(one: Variable, names: Names) -> VariableRow:
     sampled = one.accesses
     left = sampled.requests.local + sampled.requests.remote if sampled is not None else 0.0
     return VariableRow(
@@ -235,22 +258,22 @@ def _row(one: Variable) -> VariableRow:
         other_threads_share=_known(one.other_threads_share),
         remote_share=_known(one.remote_share),
         cost=one.cost,
-        time=None if one.time is None else one.time.share,
+        time=None if one.time is None else one.time.saved,
         in_time="" if one.time is None else one.time.in_words,
         far_share=sampled.requests.remote / left if sampled is not None and left > 0 else -1.0,
         lpi_numa=_known(sampled.lpi_numa if sampled is not None else None),
         served=requests_in_words(one.requests) if one.requests is not None else "",
         pattern=pattern_in_words(one.pattern),
-        allocated=_text(one.allocated),
-        first_touch=_text(one.first_touch),
+        allocated=_text(one.allocated, names),
+        first_touch=_text(one.first_touch, names),
         remedy=one.remedy.text,
         worth=one.remedy.action != "nothing",
     )
 
 
-def _region(one: RegionTouches) -> RegionRow:
+def _region(one: RegionTouches, names: Names) -> RegionRow:
     return RegionRow(
-        place=_text(one.place) or "not known",
+        place=_text(one.place, names) or "not known",
         touch_share=one.touch_share,
         elsewhere_share=_known(one.other_threads_share if one.remote_share is None else one.remote_share),
         cost=one.cost,
@@ -261,16 +284,15 @@ def _known(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
-def _text(place: Place | None) -> str:
-    return "" if place is None else place.text
+def _text(place: Place | None, names: Names) -> str:
+    return "" if place is None else names(place)
 
 
-def _line(function: str, place: str, found: list[Variable]) -> TouchingLine:
+def _line(place: str, found: list[Variable]) -> TouchingLine:
     first = found[0].first_touch
     source = next((one.source for one in found if one.source is not None), None)
     line = first.frame.line if first is not None else None
     return TouchingLine(
-        function=function,
         place=place,
         in_region=first is not None and first.in_region,
         variables=tuple(dict.fromkeys(map(name_of, found))),

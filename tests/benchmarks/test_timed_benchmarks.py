@@ -2,11 +2,15 @@
 
 import subprocess
 
+import msgspec
 import pytest
 
+from numapredict.predictor.variables.time_cost import RunSaving, TimeCost
 from tests.benchmarks.timed_balancing import DEFAULTS, SETTINGS, Run, longer_periods, run_of, script, slower_scan, ways
+from tests.benchmarks.timed_fixes import Fixed, verdict
 from tests.benchmarks.timed_moves import copied_us, move_figure, other_figures
 from tests.guest.timed.configuration import Timing, timed_machine
+from tests.judged import judged_answer
 
 SMALL = timed_machine("guest-2x2")
 
@@ -60,3 +64,18 @@ def test_moves_are_told_a_small_page_of_the_described_machine() -> None:
     assert len(found) == 2 + 3 + 2
     assert found["with the clock it adds"] == pytest.approx((4.0,))
     assert found["a probe over the plain run, iteration"] == pytest.approx((2.0,))
+
+
+def test_a_fix_is_judged_by_what_was_said_before_and_nothing_is_to_be_promised_where_nothing_is_to_fix() -> None:
+    answer = judged_answer()  # of which one variable is worth fixing
+    said = TimeCost(share=0.5, lowest=0.4, highest=0.6, rounds=3, run=RunSaving(4.0, 0.5, 0.4, 0.6))
+    answer = msgspec.structs.replace(answer, time=said)
+    runs = {"wrong": [4.0, 4.0], "right": [2.0, 2.0]}
+    good, little = Fixed("rows", answer, runs), Fixed("file", answer, runs | {"right": [3.0, 3.0]})
+    silent = Fixed("array", msgspec.structs.replace(answer, variables=answer.variables[1:]), runs)
+    promised, right = (Fixed("right", one.answer, {"wrong": [], "right": []}) for one in (good, silent))
+    assert [one.is_as_said for one in (good, little, silent, promised, right)] == [True, False, False, False, True]
+    assert good.row[1:] == ("50.0% (40.0% to 60.0%)", "75%, 100%", "4.000 s, 2.000 s", "50.0%", "yes")
+    assert verdict([good, little, right]) == (
+        "1 of 2 fixes saved what was said, within its range; of 1 programs with nothing to fix none was promised a gain"
+    )

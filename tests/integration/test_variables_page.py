@@ -29,7 +29,7 @@ def page_of(answer: Variables) -> str:
 def test_the_page_has_three_views_and_says_what_is_modelled() -> None:
     document = Document(page_of(ANSWER))
     sections = [attrs["id"] for tag, attrs in document.tags if tag == "section"]
-    assert sections == ["misplaced", "lines", "variables", "addresses", "about"]
+    assert sections == ["misplaced", "addresses", "lines", "variables", "about"]
     head, wrong, right = document.table("Variables by their share")
     assert head[0] == "variablevariable"  # on screen a button, on paper a text
     assert wrong[:6] == ["wrong", "4\u00a0MiB", "50%", "75%", "50%", "25%"]
@@ -45,7 +45,7 @@ def test_the_page_has_three_views_and_says_what_is_modelled() -> None:
         assert said in body, said
     assert "No clock measured" not in body
     captions = document.texts["caption"] + document.texts["figcaption"]
-    assert len(captions) == 4  # regions, variables, two heat maps
+    assert len(captions) == 6  # regions, variables, two heat maps, traffic before and after
     assert all(text.rstrip().endswith("(sampled; nodes modelled)") for text in captions)
 
 

@@ -91,7 +91,7 @@ static uint32_t stack_of(const void *caller, const void *frame) {
     if (known)
         return known;
     const struct site *site = site_of(caller);
-    if (!site || site->outside || !first_touches_afford())
+    if (!site || site->outside || !first_touches_afford(false))
         return 0;
     const uint64_t since_ns = system_thread_ns();
     const uint32_t stack = placed_stack_walk(caller, frame);

@@ -41,7 +41,7 @@ void first_touches_spent(uint64_t since_ns) {
 }
 
 bool first_touches_take(void) {
-    const bool is_room = atomic_load(&waiting) < mapping_budget_total() / 4 && first_touches_afford();
+    const bool is_room = atomic_load(&waiting) < mapping_budget_total() / 4 && first_touches_afford(false);
     atomic_fetch_add(&waiting, is_room);
     return is_room;
 }

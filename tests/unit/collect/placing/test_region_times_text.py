@@ -28,7 +28,7 @@ def test_a_region_has_a_line_with_its_source() -> None:
     assert lines[1].split() == ["instances", "total", "s", "each", "us", "threads", "at", "work", "region"]
     assert lines[2].split()[:5] == ["4", "6.000000", "1500000.00", "8", "?"]
     assert lines[2].endswith("app+0x40: 1 had not ended")
-    assert lines[3].endswith("  7.9  cool (parallel region), heat.c:40 (app+0x40)")
+    assert lines[3].endswith("  7.9  cool, heat.c:40 (app+0x40)")
     assert len(lines) == 4
 
 

@@ -16,10 +16,14 @@ def test_what_costs_time_keeps_its_remedy() -> None:
 
 
 def test_what_costs_touches_but_no_time_is_not_worth_fixing() -> None:
+    stays = WRONG.traffic
+    assert stays is not None
     timed = by_time(WRONG, cost(-0.02))
     assert timed.time == cost(-0.02)
     assert timed.remedy.action == "nothing"
-    assert "takes -2.0% off the time" in timed.remedy.text
+    assert timed.remedy.text.startswith("not worth fixing: -2.0% (")
+    assert timed.traffic is not None
+    assert timed.traffic.with_remedy == timed.traffic.as_it_is == stays.as_it_is != stays.with_remedy
 
 
 def test_a_variable_that_was_not_timed_is_judged_as_before() -> None:

@@ -6,9 +6,11 @@ from numapredict.predictor.variables.memory_accesses import MemoryAccesses
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Remedy
 from numapredict.predictor.variables.requests import Requests
-from numapredict.predictor.variables.time_cost import RegionCost, TimeCost
+from numapredict.predictor.variables.time_cost import RegionCost, RunSaving, TimeCost
+from numapredict.predictor.variables.timing import by_time
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.predictor.variables.variables_text import requests_in_words, variables_in_words
+from tests.judged import judged_answer
 
 
 def answer(size_bytes: int) -> Variables:
@@ -60,13 +62,16 @@ def test_requests_name_the_node_that_serves_most() -> None:
 
 def test_a_variable_is_judged_by_time_where_that_is_known() -> None:
     regions = (RegionCost(Place("app", 7, (Frame("main", "app.c", 7),)), 0.4, 0.25),)
-    cost = TimeCost(share=0.25, lowest=0.2, highest=0.3, rounds=3, regions=regions)
+    run = RunSaving(2.0, 0.125, 0.1, 0.15)
+    cost = TimeCost(share=0.25, lowest=0.2, highest=0.3, rounds=3, regions=regions, run=run)
     asked = answer(1 << 20)
     timed = msgspec.structs.replace(asked.variables[0], time=cost)
     said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(timed,)))
-    assert "25.0% (20.0% to 30.0%) of the time in parallel regions is due to where it is\n" in said
+    lines = [line.strip() for line in said.splitlines()]
+    at = lines.index("should save       12.5% (10.0% to 15.0%) of the run's time, 0.25 s of 2 s")
+    assert lines[at + 1] == "25.0% (20.0% to 30.0%) of the time in parallel regions"
     assert "40% of that of main, app.c:7\n" in said
-    assert "measured in 3 rounds of runs in turn" in said
+    assert "measured in 3 rounds of runs in turn" in " ".join(said.split())
     assert "not worth fixing" not in said
 
 
@@ -77,6 +82,31 @@ def test_a_variable_that_costs_touches_and_no_time_is_not_worth_fixing() -> None
     said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(timed,)))
     assert "not worth fixing: grid, with 75% of all touches to it from elsewhere" in said
     assert "-0.2% (-1.0% to 0.1%)" in said
+
+
+def test_a_gain_that_is_not_sure_is_called_so_and_promised_to_nobody() -> None:
+    cost = TimeCost(share=0.1, lowest=0.05, highest=0.2, rounds=3, run=RunSaving(2.0, 0.05, -0.01, 0.1))
+    asked = answer(1 << 20)
+    judged = by_time(asked.variables[0], cost)
+    said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(judged,)))
+    assert "saves 5.0% (-1.0% to 10.0%) of the run's time, 0.1 s of 2 s, which is not sure" in " ".join(said.split())
+    assert "should save" not in said
+
+
+def test_traffic_stands_before_and_after_beside_each_other() -> None:
+    said = variables_in_words(judged_answer())
+    lines = said.splitlines()
+    at = lines.index("  all touches, from the threads of each node (lines) to the memory of each node (columns)")
+    assert [line.split() for line in lines[at + 1 : at + 5]] == [
+        ["as", "it", "is", "with", "what", "would", "help"],
+        ["0", "1", "0", "1"],
+        ["0", "50%", "-", "50%", "-"],
+        ["1", "25%", "25%", "-", "50%"],
+    ]
+    assert lines[at + 5].strip() == (
+        "local: 75% as it is, 100% with what would help; the busiest node serves 75%, then 50%"
+    )
+    assert "with that         100 local, 0 remote; node 0 serves 50%, 1.0 times an even part" in said
 
 
 def test_several_variables_of_one_name_are_counted() -> None:

@@ -49,6 +49,10 @@ def test_a_function_without_a_line_has_its_name() -> None:
     data = regions_data((run(MAPPING, region("a", 1.0, place=place)),))
     assert data is not None
     assert (data.rows[0].name, data.doubts) == ("cool", ("app has no debug information",))
+    other = msgspec.structs.replace(region("a", 1.0, place=place), offset=0x99)
+    both = regions_data((run(MAPPING, region("a", 1.0, place=place), other),))
+    assert both is not None
+    assert [row.name for row in both.rows] == ["cool, app+0xa1", "cool, app+0x99"]
 
 
 def test_where_no_regions_are_known_there_is_nothing_to_show() -> None:

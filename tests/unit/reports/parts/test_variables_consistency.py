@@ -5,7 +5,7 @@ import pytest
 
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.variables.heat import Heat
-from numapredict.predictor.variables.time_cost import TimeCost
+from numapredict.predictor.variables.time_cost import RunSaving, TimeCost
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.reports.parts.answer_file import read_answer
 from numapredict.reports.parts.variables_consistency import check_variables
@@ -34,6 +34,11 @@ def timed(share: float, lowest: float, highest: float) -> TimeCost:
     return TimeCost(share=share, lowest=lowest, highest=highest, rounds=3)
 
 
+def of_traffic(**fields: object) -> Variables:
+    assert ANSWER.traffic is not None
+    return of_first(traffic=replace(ANSWER.traffic, **fields))
+
+
 IMPOSSIBLE: dict[str, Callable[[], Variables]] = {
     "threads: 0 is not": lambda: replace(ANSWER, threads=0),
     "threads: 5000 is not": lambda: replace(ANSWER, threads=5000),
@@ -45,6 +50,11 @@ IMPOSSIBLE: dict[str, Callable[[], Variables]] = {
     "variable 1, remote_share: -0.1": lambda: of_first(remote_share=-0.1),
     "variable 1, time: 1.5 is no share": lambda: of_first(time=timed(0.5, 0.1, 1.5)),
     "answer, time: 0.5 is not within its rounds'": lambda: replace(ANSWER, time=timed(0.5, 0.6, 0.7)),
+    "variable 1, time: 0.9 of 2 s": lambda: of_first(
+        time=replace(timed(0.5, 0.1, 0.6), run=RunSaving(2.0, 0.9, 0.1, 0.8))
+    ),
+    "variable 1, traffic: it is no table of 2": lambda: of_traffic(with_remedy=((1.0,), (1.0,))),
+    "variable 1, traffic: -1 cannot": lambda: of_traffic(as_it_is=((1.0, -1.0), (1.0, 1.0))),
     "variable 1, heat: it is": lambda: of_heat(touches=((1, 2),) * 4),
     "variable 1, heat: it is no": lambda: of_heat(threads_each=0),
     "variable 1, heat: it is no table": lambda: of_heat(first_threads=(0, 1, 2, 9)),
