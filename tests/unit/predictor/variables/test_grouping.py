@@ -74,3 +74,15 @@ def test_a_region_that_ends_by_a_jump_to_memset_is_named_by_its_number() -> None
         assert [place.offset for place in one.first_stack] == places
         assert one.first_touch is not None
         assert one.first_touch.offset == places[1]
+
+
+def test_an_interpreter_allocates_and_touches_for_what_it_runs() -> None:
+    python, own = CodePlace("/usr/lib/libpython3.11.so.1.0", 1), CodePlace("/absent/module.so", 96)
+    samples = np.array([(0, 0, 0, 1, 1, 1, 0, 0, 1.0)], SAMPLE)
+    for calls, told in (((python, own), own), ((python,), python)):
+        firsts = np.array([(0, 16, 0, 0, 1, 0, 2)], FIRST)
+        known = ProfiledRange(HEAP, 1, 0, 0, 16, 0, 1, *python, 65536, calls, firsts=firsts)
+        (one,) = found_in(Profile(2, 4096, (known,), samples, 1, 1, 0, 1.0, (calls,)), Modules())
+        assert one.allocated is not None
+        assert one.allocated == one.first_touch
+        assert (one.allocated.module, one.allocated.offset) == told
