@@ -30,6 +30,10 @@ _WATCHED = 6
 
 _SYSTEM = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/")
 _INTERPRETER = re.compile(r"(lib)?python3")
+_NUMPY = "_multiarray_umath"
+_MAKES_ARRAYS = re.compile(
+    r"default_|PyDataMem_|PyArray_(New|Empty|Zeros)|array_(empty|zeros)$|npyiter_|NpyIter_|.*ufunc", re.IGNORECASE
+)
 _ALLOCATES = re.compile(r"alloc|operator new", re.IGNORECASE)
 
 
@@ -120,11 +124,22 @@ def _site(known: ProfiledRange, modules: Modules) -> Place:
     """Return the innermost call of an allocation's stack that is not in a function that allocates for its callers."""
     stack = [modules.place(*one) for one in known.stack] or [modules.place(known.module, known.offset)]
     for place in stack:
-        frame = place.frame
-        by_name = not frame.known and (place.module.startswith(_SYSTEM) or _ALLOCATES.search(frame.function or ""))
-        if not by_name and not modules.allocation(place).through:
+        if not _allocates_for_callers(place) and not modules.allocation(place).through:
             return place if _is_own(place) else stack[0]
-    return stack[0]
+    of_python = next((at for at, place in enumerate(stack) if _is_interpreter(place)), 0)
+    return stack[of_python - 1] if of_python else stack[0]
+
+
+def _allocates_for_callers(place: Place) -> bool:
+    """Return whether what this code allocates belongs to its callers, by names alone."""
+    frame, module = place.frame, PurePath(place.module).name
+    if _is_interpreter(place) or (module.startswith(_NUMPY) and _MAKES_ARRAYS.match(frame.function or "")):
+        return True
+    return not frame.known and (place.module.startswith(_SYSTEM) or _ALLOCATES.search(frame.function or "") is not None)
+
+
+def _is_interpreter(place: Place) -> bool:
+    return _INTERPRETER.match(PurePath(place.module).name) is not None
 
 
 def _object(known: ProfiledRange, place: Place, frame: Frame, modules: Modules) -> tuple[Frame, str | None] | None:
@@ -172,7 +187,7 @@ def _is_runtime(place: Place) -> bool:
 
 def _touching(stack: Sequence[Place]) -> Place | None:
     """Return the innermost place of a touch in the program's own code, not memset, a header's or an interpreter's."""
-    own = [one for one in stack if not one.in_c_library and not _INTERPRETER.match(PurePath(one.module).name)]
+    own = [one for one in stack if not one.in_c_library and not _is_interpreter(one)]
     known = [one for one in own if one.frame.known and not one.frame.of_the_system]
     return next(iter(known or own or stack), None)
 

@@ -102,3 +102,15 @@ def test_what_groups_have_of_the_heap_is_not_among_its_small_allocations() -> No
     small, group = found_in(Profile(2, 4096, (heap, rows), samples, 2, 2, 0, 1.0), Modules())
     assert (small.kind, small.size_bytes) == ("small allocations", 11 * 4096)
     assert (group.kind, group.size_bytes, group.allocations) == ("allocated", 20480, 5)
+
+
+def test_an_interpreter_allocates_and_touches_for_what_it_runs() -> None:
+    python, own = CodePlace("/usr/lib/libpython3.11.so.1.0", 1), CodePlace("/absent/module.so", 96)
+    samples = np.array([(0, 0, 0, 1, 1, 1, 0, 0, 1.0)], SAMPLE)
+    for calls, told in (((python, own), own), ((python,), python)):
+        firsts = np.array([(0, 16, 0, 0, 1, 0, 2)], FIRST)
+        known = ProfiledRange(HEAP, 1, 0, 0, 16, 0, 1, *python, 65536, calls, firsts=firsts)
+        (one,) = found_in(Profile(2, 4096, (known,), samples, 1, 1, 0, 1.0, (calls,)), Modules())
+        assert one.allocated is not None
+        assert one.allocated == one.first_touch
+        assert (one.allocated.module, one.allocated.offset) == told
