@@ -12,7 +12,7 @@ from numapredict.collect.program import program_as_typed
 from numapredict.native.errors import UnrunnableProgramError
 from numapredict.predictor.variables.profiling import baseline
 from numapredict.predictor.variables.session import Question, ask
-from numapredict.predictor.variables.timing import ROUNDS, measured_costs
+from numapredict.predictor.variables.timing import FURTHER_ROUNDS, ROUNDS, measured_costs
 from tests.command import numapredict, refusal
 from tests.integration.test_variables import ON, built, sampled
 from tests.openmp import GCC
@@ -67,7 +67,7 @@ def test_here_runs_in_turn_tell_the_time_of_each_region(tmp_path: Path) -> None:
     placement, plan = planned(tmp_path, program, "200")
     (cost,) = measured_costs(program_as_typed((str(program), "20")), placement, [plan], 0)
     assert cost is not None
-    assert cost.rounds == ROUNDS
+    assert cost.rounds in {ROUNDS, ROUNDS + FURTHER_ROUNDS}  # further ones where a gain is not sure
     assert cost.lowest <= cost.share <= cost.highest < 1  # on one node nothing is gained but by chance
     named = [one.place.frame.line for one in cost.regions if one.place is not None]
     assert set(named) <= {20, 21, 27, 29, 31, 33, 35, 37}
