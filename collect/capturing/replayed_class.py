@@ -85,8 +85,7 @@ def _why_not(one: InstanceClass, cut: str) -> str:
     if not one.wanted:
         return "others hold most of the region's time"
     return (
-        cut
-        or "the instances that stand for it did not come again, or beside replays of others: each run does something else"
+        cut or "the instances that stand for it did not come again, or beside replays of others: no two runs are alike"
     )
 
 
