@@ -84,7 +84,9 @@ def _why_not(one: InstanceClass, cut: str) -> str:
         return f"an instance takes less than {least_us:.0f} us, about what it takes to start its threads: join regions"
     if not one.wanted:
         return "others hold most of the region's time"
-    return cut or "the instances that stand for it did not come again: the program does something else in each run"
+    return (
+        cut or "the instances that stand for it did not come again, or beside replays of others: no two runs are alike"
+    )
 
 
 def _unlike(ratio: float) -> str:

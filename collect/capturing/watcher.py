@@ -38,6 +38,9 @@ REPLAYS = 3
 """Timed replays of one fork, after one that is not timed: so many the ICS'19 paper's replays have, too."""
 
 
+LONG_S = 0.25
+"""Instances so long are replayed once in a fork, after one that is not timed: what is in caches is little of them."""
+
 LEAST_LIMIT_S = 5.0
 """Of one replay: on a busy computer threads that spin at a barrier may wait long for each other."""
 
@@ -256,8 +259,10 @@ class _Conversation:
             self.finished(cut=False)
             self._connection.send(go_on_packet())
             return
-        limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * max(self._asked.team, 1)) * (REPLAYS + 1)
+        replays = 1 if self._asked.mean_s >= LONG_S else REPLAYS
+        limit_s = max(LEAST_LIMIT_S, 100 * self._asked.mean_s * max(self._asked.team, 1)) * (replays + 1)
         # of the baseline, whose first replays may already be as long as the run's instances
         of_the_run = self._asked.mean_s > 0 and not self._replays
+        emptying = self._emptying and replays > 1
         enough_s = self._asked.mean_s / (1 + LEAST_DIFFERENCE) if of_the_run else math.inf
-        self._connection.send(job_packet(self._placement, REPLAYS, limit_s, self._emptying, enough_s))
+        self._connection.send(job_packet(self._placement, replays, limit_s, emptying, enough_s))

@@ -93,7 +93,7 @@ struct region_kind {
     uint32_t count;            /* 0: nothing is here */
     uint32_t depth;            /* an address in the stack: only that it is the same says something */
     uint32_t entry, team;
-    uint32_t length, work; /* of one: eighths of octaves of nanoseconds, and halves of octaves */
+    uint32_t length, work;                /* of one, in parts of octaves of nanoseconds */
     uint32_t number[REGION_FILE_NUMBERS]; /* of those that came 1st, 2nd, 4th, 8th, ..., the last of these */
 };
 

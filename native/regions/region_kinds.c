@@ -23,8 +23,8 @@ static bool is_same(const struct region_kind *one, const struct region_kind *oth
 void region_kinds_note(struct region_kinds *kinds, struct region_kind one, uint32_t number) {
     if (one.work_ns < one.time_ns / LITTLE_WORK)
         one.work_ns = 0;
-    one.length = part_of(one.time_ns, 3);
-    one.work = part_of(one.work_ns, 1);
+    one.length = part_of(one.time_ns, one.work_ns ? 1 : 3); /* work tells instances apart */
+    one.work = part_of(one.work_ns, 2);
     const uint64_t words = one.depth ^ (uint64_t)one.entry << 40 ^ (uint64_t)one.team << 32 ^
                            (uint64_t)one.work << 10 ^ one.length;
     uint64_t at = words * 0x9e3779b97f4a7c15ull >> 40;

@@ -16,6 +16,8 @@ ENDED = "the program ended before its replays did"
 
 INTERRUPTED = "the first run was interrupted: let it run to its end"
 
+FULL = "the first run has more kinds of instances than there is room for: run a smaller input"
+
 
 def region_answers(
     found: Iterable[RegionTimes],
@@ -80,6 +82,8 @@ def _problem(classes: Sequence[ReplayedClass], share: float) -> str:
     if share < LEAST_SHARE:
         return f"it has less than {LEAST_SHARE:.0%} of the time"
     left = [one for one in classes if one.problem]
+    if counted_share(classes) >= COVERED:
+        return ""
     if not left:
-        return "" if classes else "none of its instances ended in the first run"
-    return "" if counted_share(classes) >= COVERED else max(left, key=lambda one: one.share).problem
+        return FULL if classes else "none of its instances ended in the first run"
+    return max(left, key=lambda one: one.share).problem

@@ -55,6 +55,9 @@ from numapredict.predictor.variables.timing import Way, costs_in_turn
 LEAST_PLAIN_S, PLAIN_TIMES = 300.0, 5.0
 """The first run may take so long, and so many times what replays may take, if that is longer."""
 
+FEWEST_REPLAYS, MOST_SLICES = 3, 2.0
+"""A class has so many replays, or the time for all is used up; then it ends after so many times its part of that."""
+
 MOST_OF_IT = 0.5
 """Of a region's time: a class with as much is replayed under mappings of its own choice."""
 
@@ -280,7 +283,9 @@ class _Budget:
         another = False
         try:
             placement = next(choices)
-            while until_s > time.monotonic() - began_s:
+            while until_s > (spent_s := time.monotonic() - began_s):
+                if len(made) >= FEWEST_REPLAYS and spent_s > MOST_SLICES * slice_s:
+                    break
                 outcome = yield placement
                 made.append((placement.mapping.label, outcome))
                 placement = choices.send(outcome)
@@ -331,7 +336,7 @@ def _baseline(prior: Prior, topology: Topology) -> int:
 def _notes(first: FirstRun, captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
     yield (
         f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
-        "pages were copied and caches had time to fill, and as many after these were emptied"
+        "pages were copied and caches had time to fill, and as many after these were emptied (of long ones, one)"
     )
     if first.ending is None:
         yield f"{INTERRUPTED}; the times of regions are those until then"

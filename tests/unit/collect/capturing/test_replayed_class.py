@@ -144,7 +144,7 @@ def kinds_of(instances: Work, times: list[float]) -> list[InstanceKind]:
     found: dict[tuple[int, int, int], list[int]] = {}
     for number, ((caller, work_ms), time_s) in enumerate(zip(instances, times, strict=True)):
         work_s = work_ms / 1000 if work_ms / 1000 >= time_s / 10 else 0.0
-        found.setdefault((caller, part_of(time_s, 3), part_of(work_s, 1)), []).append(number)
+        found.setdefault((caller, part_of(time_s, 1 if work_s else 3), part_of(work_s, 2)), []).append(number)
 
     def work_of(own: list[int]) -> float:
         return sum(instances[n][1] / 1000 for n in own if instances[n][1] / 1000 >= times[n] / 10)
