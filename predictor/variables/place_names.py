@@ -16,5 +16,5 @@ def place_names(answer: Variables) -> Callable[[Place], str]:
 def _places(answer: Variables) -> Iterator[Place | None]:
     yield from (region.place for region in answer.regions)
     for one in answer.variables:
-        yield from (one.allocated, one.first_touch)
+        yield from (one.allocated, one.first_touch, *one.allocation_stack[:1])
         yield from (region.place for region in (one.time.regions if one.time is not None else ()))
