@@ -125,7 +125,9 @@ def _site(known: ProfiledRange, modules: Modules) -> Place:
     stack = [modules.place(*one) for one in known.stack] or [modules.place(known.module, known.offset)]
     for place in stack:
         if not _allocates_for_callers(place) and not modules.allocation(place).through:
-            return place if _is_own(place) else stack[0]
+            if _is_own(place):
+                return place
+            break
     of_python = next((at for at, place in enumerate(stack) if _is_interpreter(place)), 0)
     return stack[of_python - 1] if of_python else stack[0]
 

@@ -121,7 +121,6 @@ UNNAMED = {
     "predictor/searching/prior.py": "an installation without its file of known gains",
     "predictor/variables/plan_gain.py": "becomes a remark of the answer",
     "predictor/variables/planning.py": "names the file that cannot be written",
-    "predictor/variables/profiling.py": "the line says what the program must have",
     "predictor/variables/timing.py": "becomes a remark of the answer",
     "predictor/variables/variable_plan.py": "names the variables that there are",
     "reports/clustermap.py": "a dataset that this figure cannot show",

@@ -1,6 +1,6 @@
-/* opener.c: opens the libraries that it is given, one after the other, and calls the function `work` of each that
- * has one. After the word "deep" they are opened with RTLD_DEEPBIND; "fork" goes on in a child, which ends by
- * _exit; "exec" starts this program anew with the words that follow. */
+/* opener.c: opens the libraries that it is given, one after the other, and calls the function `work` of each
+ * that has one. After the word "deep" they are opened with RTLD_DEEPBIND; "fork" goes on in a child, which
+ * ends by _exit; "exec" starts this program anew with the words that follow. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* waiting.c: a library whose constructor starts a thread; with BLOCKED all signals are blocked there, with RAW by a
- * system call that no preload library sees. */
+/* waiting.c: a library whose constructor starts a thread; with BLOCKED all signals are blocked there, with
+ * RAW by a system call that no preload library sees. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
