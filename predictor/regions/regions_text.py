@@ -160,8 +160,7 @@ def _plan(plan: PlannedApplication, answer: ReplayedRegions) -> Iterator[str]:
     yield f"  {plan_command(plan, answer)}"
     if plan.time is not None:
         yield from _wrapped(
-            f"in {plan.time.rounds} rounds of runs, in turn with the run as it is, it takes {plan.time.in_words} off "
-            "the time in regions"
+            f"in {plan.time.rounds} rounds of runs, in turn with the run as it is, it saves {plan.time.in_words}"
         )
     for change in plan_changes(plan):
         yield from _wrapped(f"- {change.text}", hanging=2)

@@ -133,7 +133,7 @@ def test_a_plan_that_was_measured_says_what_it_takes_off() -> None:
         time=TimeCost(share=0.3, lowest=0.2, highest=0.31, rounds=3),
     )
     text = " ".join(words(msgspec.structs.replace(ANSWER, plan=plan)).split())
-    assert "in 3 rounds of runs, in turn with the run as it is, it takes 30.0% (20.0% to 31.0%) off the time" in text
+    assert "in 3 rounds of runs, in turn with the run as it is, it saves 30.0% (20.0% to 31.0%) of the time" in text
 
 
 def test_no_gain_and_no_replay_are_answers() -> None:
