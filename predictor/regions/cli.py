@@ -45,7 +45,7 @@ from numapredict.collect.terminal.command import JSON, Command
     "--time",
     "in_time",
     is_flag=True,
-    help="With --plan: measure it, too, in three rounds in turn with the run as it is.",
+    help="With --plan: measure it, too, in three to five rounds in turn with the run as it is.",
 )
 @click.option("--keep", is_flag=True, help="Keep what the regions gain: later searches on this computer know it.")
 @JSON
