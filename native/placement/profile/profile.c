@@ -17,6 +17,7 @@
 #include "profile/first_touches.h"
 #include "profile/known_ranges.h"
 #include "profile/known_regions.h"
+#include "profile/pace.h"
 #include "profile/profile_writer.h"
 #include "profile/short_lived.h"
 #include "protection/arming.h"
@@ -26,20 +27,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #define PLACES ((size_t)128) /* blocks that are protected at the same time */
-#define SHORTEST_PERIOD_NS 1000000u
-#define LONGEST_PERIOD_NS 50000000u
-#define SHORTEST_WINDOW_NS 4000000u
-#define LONGEST_WINDOW_NS 100000000u
-#define WINDOW_SHARE 10 /* of the time so far: in a short program blocks are opened earlier */
-#define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
-#define LEAST_NS 1000u  /* a wait: it began before the protection was known to hold */
-#define WAKE_NS 10000   /* of the thread that this one takes the processor from */
-#define COST_LIMIT                                                                                           \
-    0.05             /* processor time by time inside regions; above it, periods grow, below, they shrink */
-#define COST_TURNS 8 /* about so many turns make the cost */
+#define LEAST_NS 1000u       /* a wait: it began before the protection was known to hold */
 #define FIRST_WRITE_NS 2000000000u
 #define MOST_UNTOUCHED 5 /* pages of a turn, of which all but the last may be so */
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
@@ -66,7 +56,7 @@ static pthread_t helper;
 static bool helped;
 static struct lock lock;
 static struct flight flights[PLACES];
-static uint64_t picks, pauses; /* of the sequences */
+static uint64_t picks; /* of the sequence */
 static uint64_t armed, touched;
 static _Atomic uint32_t faults; /* since the last turn */
 
@@ -252,32 +242,6 @@ static void write_file(void) {
     lock_give(&lock, mask);
 }
 
-static uint64_t window_ns(void) {
-    const uint64_t wanted = clock_ns() / WINDOW_SHARE;
-    if (wanted < SHORTEST_WINDOW_NS)
-        return SHORTEST_WINDOW_NS;
-    return wanted < LONGEST_WINDOW_NS ? wanted : LONGEST_WINDOW_NS;
-}
-
-static uint64_t fitting(uint64_t period_ns, double cost_ns) {
-    const double share = cost_ns / (double)period_ns;
-    if (share > COST_LIMIT)
-        period_ns += period_ns / 4;
-    else if (share < COST_LIMIT / 2)
-        period_ns -= period_ns / 8;
-    if (period_ns < SHORTEST_PERIOD_NS)
-        return SHORTEST_PERIOD_NS;
-    return period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
-}
-
-/* From half a period to one and a half: a program that repeats itself must not meet the same moments. */
-static void pause_for(uint64_t period_ns) {
-    const uint64_t part = (uint64_t)((unsigned __int128)(++pauses * GOLDEN_RATIO) * period_ns >> 64);
-    const uint64_t ns = period_ns / 2 + part;
-    const struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    nanosleep(&time, NULL); /* delays.c holds only the arguments of calls that wait */
-}
-
 /* One that is there in a second look has lived for long: it is profiled, and stands for itself alone. */
 static void look_at(struct range *range, void *unused) {
     (void)unused;
@@ -293,10 +257,9 @@ static void *help(void *unused) {
     several_nodes = system_has_several_nodes();
     system_bind(settings()->cpu, settings()->slots);
     system_wake_soon(); /* a moment that the program's waits choose is none at random */
-    uint64_t period = SHORTEST_PERIOD_NS, next_write = FIRST_WRITE_NS, next_look = 0;
-    double cost = 0;
+    uint64_t next_write = FIRST_WRITE_NS, next_look = 0;
     for (size_t outside = 0; !atomic_load(&ended);) {
-        pause_for(period * (outside < TURNS_A_LOOK ? outside + 1 : TURNS_A_LOOK));
+        pace_wait((uint32_t)(outside < TURNS_A_LOOK ? outside + 1 : TURNS_A_LOOK));
         if (!atomic_load(&running)) {
             land_everything();
             if (++outside % TURNS_A_LOOK == 0 && other_threads_ended())
@@ -305,10 +268,8 @@ static void *help(void *unused) {
         }
         outside = 0;
         const uint64_t before = system_now_ns(), used = system_thread_ns();
-        next_watch(window_ns());
-        const uint64_t spent = system_thread_ns() - used + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
-        cost += ((double)(WAKE_NS + spent) - cost) / COST_TURNS;
-        period = fitting(period, cost);
+        next_watch(pace_window_ns(clock_ns()));
+        pace_turn(system_thread_ns() - used, atomic_exchange(&faults, 0));
         if (short_lived_any() && before >= next_look) {
             const uint64_t mask = lock_take(&lock);
             ranges_for_each(look_at, NULL);
