@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "region_clock.h"
 
-#include "file_status.h"
+#include "region_file_room.h"
 #include "region_kinds.h"
 #include "runtime.h"
 #include "spin.h"
@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,23 +49,6 @@ static void set(uint64_t *place, uint64_t value) { __atomic_store_n(place, value
 /* For the only thread that writes it. */
 static void add_alone(uint64_t *counter, uint64_t value) { set(counter, *counter + value); }
 
-/* Disk space is allocated before the file is mapped: a write to it on a full disk would raise SIGBUS. */
-static bool make_room(int file) {
-    struct rlimit most;
-    struct stat status;
-    if (!file_status(file, &status) || !S_ISREG(status.st_mode))
-        return false;
-    if (status.st_size == sizeof(struct region_file))
-        return true;
-    /* A file of another kind is not changed, and growing past the limit would raise SIGXFSZ. */
-    if (status.st_size != 0 || getrlimit(RLIMIT_FSIZE, &most) != 0 ||
-        most.rlim_cur < sizeof(struct region_file))
-        return false;
-    if (fallocate(file, 0, 0, sizeof(struct region_file)) == 0)
-        return true;
-    return errno == EOPNOTSUPP && ftruncate(file, sizeof(struct region_file)) == 0;
-}
-
 /* Instances that were running at the exec will not end. */
 static void forget_running(struct region_file *f) {
     for (uint64_t n = 0; n < f->header.regions && n < REGION_FILE_ENTRIES; n++) {
@@ -76,16 +58,6 @@ static void forget_running(struct region_file *f) {
     }
 }
 
-/* The file may be foreign or damaged: it is used only if all of it is valid. */
-static bool is_sound(const struct region_file *f) {
-    const uint64_t used = f->text.used;
-    if (f->header.pid == 0)
-        return f->header.magic == 0 && f->header.regions == 0 && used == 0 && f->works.used == 0;
-    return f->header.magic == REGION_FILE_MAGIC && f->header.regions <= REGION_FILE_ENTRIES &&
-           f->works.used <= REGION_FILE_WORKS && used >= sizeof f->text.used && used <= sizeof f->text &&
-           (used == sizeof f->text.used || ((const char *)&f->text)[used - 1] == '\0');
-}
-
 /* Map the file, unless it is another process's. */
 static struct region_file *map_file(int file) {
     struct region_file *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -93,7 +65,7 @@ static struct region_file *map_file(int file) {
         return NULL;
     const uint64_t mine = (uint64_t)getpid();
     uint64_t owner = 0;
-    const bool sound = is_sound(f); /* before another process may begin to write it */
+    const bool sound = region_file_is_sound(f); /* before another process may begin to write it */
     const bool first = sound && __atomic_compare_exchange_n(&f->header.pid, &owner, mine, false,
                                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     /* A file that a forked child finds with its number is that of a process which had it before. */
@@ -130,7 +102,7 @@ static void open_file(const char *path) {
         const int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
         if (file < 0)
             return;
-        const bool room = make_room(file);
+        const bool room = region_file_make_room(file);
         if (room)
             f = map_file(file);
         close(file);

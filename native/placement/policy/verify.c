@@ -4,6 +4,7 @@
 
 #include "memory/mapping_budget.h"
 #include "policy/file_pages.h"
+#include "policy/map_text.h"
 #include "policy/pages.h"
 #include "process/settings.h"
 #include "process/system.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define ASKED 128       /* pages queried at a time: threads that free memory may have small stacks */
-#define TEXT_BYTES 4096 /* at first */
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
 /* What asking about memory that the program frees may take, of the time since the first such range. */
 #define ALLOWED_NS 20000000u
@@ -76,60 +75,24 @@ static bool is_unplaced(void) {
     return true;
 }
 
-struct text {
-    char *start, *end, *limit;
-};
-
-static bool open_text(struct text *text, size_t bytes) {
-    text->start = text->end = system_memory(bytes);
-    text->limit = text->start + bytes;
-    return text->start != NULL;
-}
-
-static bool grow(struct text *text) {
-    const size_t bytes = (size_t)(text->limit - text->start), used = (size_t)(text->end - text->start);
-    struct text larger;
-    if (!open_text(&larger, 2 * bytes))
-        return false;
-    memcpy(larger.start, text->start, used);
-    larger.end += used;
-    system_free(text->start, bytes);
-    *text = larger;
-    return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...) {
-    int length;
-    size_t room;
-    do {
-        va_list list;
-        room = (size_t)(text->limit - text->end);
-        va_start(list, format);
-        length = vsnprintf(text->end, room, format, list);
-        va_end(list);
-    } while (length > 0 && (size_t)length >= room && grow(text));
-    if (length > 0 && (size_t)length < room)
-        text->end += length;
-}
-
 /* The head of each block: the process, and the rank that it is. */
-static void say_process(struct text *text) {
+static void say_process(struct map_text *text) {
     const struct rank *rank = &settings()->rank;
-    say(text, "numaplace-map 1 %d\n", (int)getpid());
+    map_text_say(text, "numaplace-map 1 %d\n", (int)getpid());
     if (rank->count)
-        say(text, "rank %u %u\n", rank->number, rank->count);
+        map_text_say(text, "rank %u %u\n", rank->number, rank->count);
     if (parent)
-        say(text, "forked %d\n", (int)parent);
+        map_text_say(text, "forked %d\n", (int)parent);
 }
 
 /* Append the text to the map in one write, and free its memory. */
-static void close_text(struct text *text) {
+static void close_text(struct map_text *text) {
     const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) {
         system_write(file, text->start, (size_t)(text->end - text->start));
         close(file);
     }
-    system_free(text->start, (size_t)(text->limit - text->start));
+    map_text_close(text);
 }
 
 void verify_after_fork(void) {
@@ -142,9 +105,9 @@ void verify_after_fork(void) {
 
 void verify_child(pid_t of) {
     const int before = errno;
-    struct text text;
+    struct map_text text;
     parent = of;
-    if (map_path() && open_text(&text, TEXT_BYTES)) {
+    if (map_path() && map_text_open(&text)) {
         say_process(&text);
         close_text(&text);
     }
@@ -185,9 +148,9 @@ struct run {
     int node, wanted;
 };
 
-static void end_run(struct text *text, const struct run *run) {
+static void end_run(struct map_text *text, const struct run *run) {
     if (run->count)
-        say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
+        map_text_say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
 }
 
 /* Return how many of these pages are elsewhere because other processes have them, too. */
@@ -207,7 +170,7 @@ static size_t others(const struct range *range, size_t first, size_t count, cons
 }
 
 /* Query `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out. */
-static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
+static void ask(struct map_text *text, uintptr_t start, size_t pages, const struct range *range) {
     struct run run = {0};
     int status[ASKED], decision[ASKED];
     size_t had_by_others = 0;
@@ -231,19 +194,19 @@ static void ask(struct text *text, uintptr_t start, size_t pages, const struct r
     }
     end_run(text, &run);
     if (had_by_others)
-        say(text, "others %zu\n", had_by_others);
+        map_text_say(text, "others %zu\n", had_by_others);
 }
 
 static void write_range(const struct range *range, const char *module, int kind) {
     const size_t pages = (range->end - range->start) / PAGE_BYTES;
-    struct text text;
-    if (!open_text(&text, TEXT_BYTES))
+    struct map_text text;
+    if (!map_text_open(&text))
         return;
     say_process(&text);
-    say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
-        range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
+    map_text_say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
+                 range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
     if (kind == RANGE_FILE)
-        say(&text, "file %" PRIu64 " %" PRIu64 "\n", range->file.device, range->file.inode);
+        map_text_say(&text, "file %" PRIu64 " %" PRIu64 "\n", range->file.device, range->file.inode);
     ask(&text, range->start, pages, kind == SEGMENT ? NULL : range);
     close_text(&text);
 }
@@ -359,22 +322,22 @@ static void write_segments(void) {
         memmove(lines, line, kept);
     }
     close(maps);
-    struct text text;
-    if (!open_text(&text, TEXT_BYTES))
+    struct map_text text;
+    if (!map_text_open(&text))
         return;
     say_process(&text);
-    say(&text, "unseen shared %zu\nunseen private %zu\n", found.shared, found.others);
+    map_text_say(&text, "unseen shared %zu\nunseen private %zu\n", found.shared, found.others);
     close_text(&text);
 }
 
 static void say_team(const struct verified_team *seen, void *text) {
     if (seen->instances)
-        say(text, "team %016" PRIx64 " %u %u %u %u %u\n", seen->key, seen->threads, seen->instances,
-            seen->applied, seen->right, seen->wrong);
+        map_text_say(text, "team %016" PRIx64 " %u %u %u %u %u\n", seen->key, seen->threads, seen->instances,
+                     seen->applied, seen->right, seen->wrong);
 }
 
 static void say_moves(const struct verified_moves *seen, void *text) {
-    say(text, "moves %016" PRIx64 " %" PRIu64 " %" PRIu64 "\n", seen->key, seen->times, seen->pages);
+    map_text_say(text, "moves %016" PRIx64 " %" PRIu64 " %" PRIu64 "\n", seen->key, seen->times, seen->pages);
 }
 
 void verify_all(team_visits for_each_team, move_visits for_each_move) {
@@ -385,27 +348,28 @@ void verify_all(team_visits for_each_team, move_visits for_each_move) {
     struct verified_pool pool;
     const bool has_pool = tell_pool && tell_pool(&pool, count_thread);
     const bool unplaced = is_unplaced();
-    struct text text;
-    if (open_text(&text, TEXT_BYTES)) {
+    struct map_text text;
+    if (map_text_open(&text)) {
         say_process(&text);
         if (late)
-            say(&text, "late\n");
+            map_text_say(&text, "late\n");
         if (mapping_budget_refused())
-            say(&text, "left %" PRIu64 "\n", mapping_budget_refused());
+            map_text_say(&text, "left %" PRIu64 "\n", mapping_budget_refused());
         if (unplaced)
-            say(&text, "unplaced\n");
+            map_text_say(&text, "unplaced\n");
         else if (left_free)
-            say(&text, "free %u\n", left_free);
+            map_text_say(&text, "free %u\n", left_free);
         if (brief)
-            say(&text, "brief %u\n", brief);
+            map_text_say(&text, "brief %u\n", brief);
         if (not_asked)
-            say(&text, "unasked %" PRIu64 "\n", not_asked);
+            map_text_say(&text, "unasked %" PRIu64 "\n", not_asked);
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
-                say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
+                map_text_say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot],
+                             wrong[slot]);
         if (has_pool)
-            say(&text, "pool %d %d %u %u %u\n", pool.main_works, pool.main_bound, pool.threads, pool.worked,
-                pool.bound);
+            map_text_say(&text, "pool %d %d %u %u %u\n", pool.main_works, pool.main_bound, pool.threads,
+                         pool.worked, pool.bound);
         for_each_team(say_team, &text);
         for_each_move(say_moves, &text);
         close_text(&text);

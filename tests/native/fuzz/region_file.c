@@ -4,6 +4,7 @@
  * use and, from there on, entries; what it is too short for is zero, as in a new file. */
 #define _GNU_SOURCE
 #include "../../../native/regions/region_clock.c"
+#include "../../../native/regions/region_file_room.c"
 #include "../../../native/regions/region_kinds.c"
 #include "fuzz.h"
 

@@ -213,6 +213,7 @@ READERS = {
     "predictor/evaluation/evaluation_options.py": "typed",
     "predictor/regions/application_plan.py": "an answer on regions",
     "predictor/regions/planning.py": "an answer on regions",
+    "predictor/regions/session.py": "the plan of an answer on regions",
     "predictor/searching/gains_file.py": "known gains",
     "reports/characterisation/tables.py": "a characterisation",
     "reports/parts/replayed_answer.py": "an answer on regions",
