@@ -1,19 +1,21 @@
-/* frees_often.c: a region, and an array of 256 KiB that is made, filled and freed so many times. */
+/* frees_often.c: a region, then an array of 256 KiB that is made, touched and freed so many times. */
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define PAGE 4096
 
 int main(int argc, char **argv) {
     const long times = argc > 1 ? atol(argv[1]) : 1;
     long sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    sum += omp_get_thread_num();
     for (long n = 0; n < times; n++) {
-        char *array = malloc(256 << 10);
+        volatile char *array = malloc(64 * PAGE);
         if (!array)
             return 1;
-        memset(array, (int)n, 256 << 10);
-#pragma omp parallel num_threads(2) reduction(+ : sum)
-        sum += array[omp_get_thread_num() * 4096];
-        free(array);
+        for (long page = 0; page < 64; page++)
+            array[page * PAGE] = (char)n;
+        free((void *)array);
     }
-    return sum == 1; /* so that it is computed */
+    return sum != 1;
 }
