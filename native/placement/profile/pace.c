@@ -11,7 +11,7 @@
 #define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
 #define WAKE_NS 10000   /* of the thread that this one takes the processor from */
 /* Processor time by time inside regions; above it, periods grow, well below, they shrink. */
-#define COST_LIMIT 0.05
+#define COST_LIMIT 0.03
 #define COST_TURNS 8 /* about so many turns make the cost */
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
