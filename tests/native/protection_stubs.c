@@ -190,6 +190,11 @@ bool system_read_memory(void *to, const void *from, size_t bytes) {
     return syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0) == (long)bytes;
 }
 
+bool system_is_empty(uintptr_t page) {
+    (void)page;
+    return false;
+}
+
 bool system_is_empty_all(uintptr_t start, size_t bytes) {
     (void)start;
     (void)bytes;
