@@ -242,9 +242,9 @@ def _notes(
     if small_bytes:
         notes.append(
             f"blocks under 4 KiB, and others that were not followed, count as one, {small_bytes / 2**20:.3g} MiB of "
-            "the main heap: a profile knows neither their lines nor who touched them first; those in the heaps of "
-            "other threads are not watched"
+            "the main heap: a profile knows neither their lines nor who touched them first"
         )
+    notes.append("blocks under 64 KiB that threads other than the first allocate are not in this answer, nor counted")
     if any(one.through for one in variables):
         notes.append("where a function allocates for its callers, and they are not known, its line is shown")
     notes.append(

@@ -92,7 +92,21 @@ def test_rows_of_every_step_are_the_same_pages(tmp_path: Path) -> None:
     assert set(rows.firsts["slot"].tolist()) == {0, 1}
     half = rows.firsts["page"] < (rows.blocks - ROWS // 2) * PAGES
     assert np.mean(rows.firsts["slot"] == np.where(half, 0, 1)) > 0.95
-    assert len(rows.firsts) >= 128
+    assert len(rows.firsts) >= 60
+
+
+def test_each_of_many_groups_has_its_rows_and_its_first_touch(tmp_path: Path) -> None:
+    found = groups(run(tmp_path, source="ten_arrays.c")[0])
+    assert len(found) == 10
+    assert all(900 < one.blocks <= 1001 for one in found)  # the first of them are in the heap of before, a part of one
+    assert all(set(one.firsts["slot"].tolist()) == {0} for one in found)
+
+
+@pytest.mark.parametrize("bytes_each", ["8192", "131072"])
+def test_pages_that_the_program_protects_itself_are_its_own(bytes_each: str, tmp_path: Path) -> None:
+    said = {run(tmp_path, bytes_each, source="rights.c", under=under)[1] for under in (False, True)}
+    assert len(said) == 1
+    assert not said.pop().startswith("0 ")
 
 
 def test_a_row_that_realloc_moves_is_of_the_call_that_moved_it(tmp_path: Path) -> None:

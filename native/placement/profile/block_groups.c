@@ -20,7 +20,9 @@
 #define NOTED_NS 40u       /* as measured, to note a block and that it is freed */
 #define TURN_BLOCKS 256u   /* between two looks at the clock */
 #define FREES_A_LOOK 1024u /* while nothing is noted */
-#define ALL_WATCHED 128u   /* the first ones of a group, and half as many of each doubling */
+#define WALKS_NS 5000000u  /* to name groups, each by one walk of the stack, besides 1% of the time */
+#define WALKS_SHARE 100u
+#define ALL_WATCHED 32u    /* the first ones of a group, and half as many of each doubling */
 #define MOST_WAITING 4096u /* pages */
 #define PAGE_SHIFT 12u
 
@@ -52,18 +54,21 @@ static struct group *groups; /* by call stack */
 static struct waiting *waiting;
 static _Atomic uint32_t waiting_count;
 static atomic_bool opened; /* some that wait may not be protected */
-static _Atomic uint64_t began_ns, spent_ns;
+static _Atomic uint64_t began_ns, spent_ns, walked_ns;
 static atomic_bool rests; /* no blocks are noted, for want of time */
 
 static THREAD_LOCAL volatile uint32_t left, until_look; /* of this thread's turn */
 
-static bool is_cheap(void) {
+/* The time since the first block. */
+static uint64_t elapsed_ns(void) {
     const uint64_t now = system_now_ns();
     uint64_t began = 0;
     if (atomic_compare_exchange_strong(&began_ns, &began, now))
         began = now;
-    return atomic_load(&spent_ns) < START_NS + (now > began ? now - began : 0) / SHARE;
+    return now > began ? now - began : 0;
 }
+
+static bool is_cheap(void) { return atomic_load(&spent_ns) < START_NS + elapsed_ns() / SHARE; }
 
 static bool afford(void) {
     if (left == 0) {
@@ -91,11 +96,11 @@ static uint32_t stack_of(const void *caller, const void *frame) {
     if (known)
         return known;
     const struct site *site = site_of(caller);
-    if (!site || site->outside || !first_touches_afford(false))
+    if (!site || site->outside || atomic_load(&walked_ns) >= WALKS_NS + elapsed_ns() / WALKS_SHARE)
         return 0;
     const uint64_t since_ns = system_thread_ns();
     const uint32_t stack = placed_stack_walk(caller, frame);
-    first_touches_spent(since_ns);
+    atomic_fetch_add(&walked_ns, system_thread_ns() - since_ns);
     return stack;
 }
 
@@ -118,11 +123,12 @@ static void raise(_Atomic uint32_t *most, uint32_t value) {
         atomic_store_explicit(most, value, memory_order_relaxed);
 }
 
+/* One of so many, and not always the same one: threads may take turns in touching blocks. */
 static bool is_watched(uint32_t number) {
     uint32_t every = 1;
     while (number / every >= ALL_WATCHED)
         every *= 2;
-    return number % every == 0;
+    return number % every == (number / every * 0x9e3779b9u >> 16) % every;
 }
 
 /* A page that the allocator does not write to before the block is freed, and that is mostly the block's. */

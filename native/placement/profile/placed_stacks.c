@@ -30,12 +30,16 @@ static uint32_t set_of(const void *caller, const void *frame) {
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
 
-/* The innermost first: where these agree, the next one's place is in the same frame as it was. */
-static bool agrees(const struct met *m) {
+/* The innermost first: where these agree, the next one's place is in the same frame as it was. A place is
+ * read only while its entry has not changed: one of another thread's stack might be gone. */
+static bool agrees(const struct met *m, uint32_t turn) {
     const uint32_t depth = LOAD(m->depth);
-    for (uint32_t n = 1; n < depth && n < PLACED_FRAMES; n++)
-        if (*(const volatile uintptr_t *)LOAD(m->place[n]) != LOAD(m->address[n]))
+    for (uint32_t n = 1; n < depth && n < PLACED_FRAMES; n++) {
+        const uintptr_t place = LOAD(m->place[n]), address = LOAD(m->address[n]);
+        atomic_thread_fence(memory_order_acquire);
+        if (LOAD(m->turn) != turn || *(const volatile uintptr_t *)place != address)
             return false;
+    }
     return true;
 }
 
@@ -45,7 +49,7 @@ uint32_t placed_stack_known(const void *caller, const void *frame) {
         const struct met *m = &set[way];
         const uint32_t turn = atomic_load_explicit(&m->turn, memory_order_acquire);
         if (turn % 2 || LOAD(m->caller) != (uintptr_t)caller || LOAD(m->frame) != (uintptr_t)frame ||
-            !agrees(m))
+            !agrees(m, turn))
             continue;
         const uint32_t stack = LOAD(m->stack);
         atomic_thread_fence(memory_order_acquire);

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "memory/heap.h"
 #include "memory/mapped_files.h"
 #include "memory/ranges.h"
 #include "process/next_call.h"
@@ -90,8 +91,11 @@ static AMONG_NEXT_CALLS struct next_call next_mprotect = NEXT_CALL(mprotect);
 
 EXPORT int mprotect(void *address, size_t bytes, int protection) {
     int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&next_mprotect, NULL);
-    if (recording())
+    if (recording()) {
+        if (protection != (PROT_READ | PROT_WRITE)) /* and it would come back as a part of the heap */
+            heap_leave_out(address, bytes);
         change(address, bytes);
+    }
     return next(address, bytes, protection);
 }
 
