@@ -21,14 +21,15 @@
 
 #define ASKED 128       /* pages queried at a time: threads that free memory may have small stacks */
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
-/* What asking about memory that the program frees may take, of the time since the first such range. */
+/* What asking about memory that the program frees may take, of the processor time of the thread that frees
+ * it. */
 #define ALLOWED_NS 20000000u
 #define ALLOWED_SHARE 50u
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 static _Atomic uint32_t left_free; /* teams, and threads that the program started itself */
 static _Atomic uint32_t brief;
-static _Atomic uint64_t began_ns, spent_ns, not_asked;
+static _Atomic uint64_t spent_ns, not_asked;
 
 static bool late;
 static pid_t parent; /* of a forked child; 0 in a process that began as a program */
@@ -99,7 +100,7 @@ void verify_after_fork(void) {
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         right[slot] = wrong[slot] = 0;
     left_free = brief = 0;
-    began_ns = spent_ns = not_asked = 0;
+    spent_ns = not_asked = 0;
     atomic_store(&is_told, false);
 }
 
@@ -218,11 +219,7 @@ static void visit(struct range *range, void *unused) {
 }
 
 static bool can_afford(void) {
-    const uint64_t now = system_now_ns();
-    uint64_t began = 0;
-    if (atomic_compare_exchange_strong(&began_ns, &began, now))
-        began = now;
-    return atomic_load(&spent_ns) < ALLOWED_NS + (now - began) / ALLOWED_SHARE;
+    return atomic_load(&spent_ns) < ALLOWED_NS + system_thread_ns() / ALLOWED_SHARE;
 }
 
 void verify_freed(struct range *range) {
