@@ -15,6 +15,8 @@ _MEMBERS = re.compile(r"(?:^|\))\s*:(?!:)")
 """Where a constructor's list of members begins, as in ``Grid(long n) : cells(new double[n])``."""
 _DIRECTIVE = re.compile(r"\s*(?:#\s*pragma\s+omp|!\$omp)\b", re.IGNORECASE)
 _ALLOCATES = re.compile(r"alloc|\bnew\b|\bmmap\b|\bmemalign\b|\bmake_unique\b", re.IGNORECASE)
+_HEAD = re.compile(r"\b(?:for|if|switch|while)\s*\(")
+_ALLOCATING_CALL = re.compile(r"\w*alloc\w*\s*\(|\bnew\b|\w*memalign\b|\b(?:mmap|make_unique)\b", re.IGNORECASE)
 _BEFORE = 4
 """Lines of a statement that are looked at before the one of the call."""
 
@@ -46,6 +48,7 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
 
     With a ``column``, counted from 1, that of the call there: the last one that begins before it.
     """
+    statement = _without_heads(statement)
     patterns = (_BY_ADDRESS, _FILLED) if "=" in statement else (_BY_ADDRESS, _FILLED, _FORTRAN)
     found = [(match.start(1), match[1]) for pattern in patterns for match in pattern.finditer(statement)]
     if "=" not in statement:
@@ -62,6 +65,18 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
         start += len(part)
     before = [one for one in sorted(found) if column is None or one[0] < column]
     return tuple(dict.fromkeys(_plain(name) for _, name in (before if column is None else before[-1:])))
+
+
+def _without_heads(statement: str) -> str:
+    """Return a statement with blanks for the heads of loops and tests, but those that allocate something."""
+    for head in _HEAD.finditer(statement):
+        depth, end = 1, head.end()
+        while depth and end < len(statement):
+            depth += {"(": 1, ")": -1}.get(statement[end], 0)
+            end += 1
+        if not _ALLOCATING_CALL.search(statement, head.end(), end):
+            statement = statement[: head.start()] + " " * (end - head.start()) + statement[end:]
+    return statement
 
 
 def _further(statement: str, start: int) -> Iterator[tuple[int, str]]:

@@ -1,5 +1,6 @@
 """The command that says which data is in the wrong place, and which line put it there: `variables`."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -67,4 +68,4 @@ def variables(
     if in_time and profile is not None:
         raise click.UsageError("--time runs the program again: name it instead of --profile")
     question = Question(command, profile, machine, mapping, plan, names, in_time)
-    print_answer(ask(question), as_json, variables_in_words)
+    print_answer(ask(question), as_json, partial(variables_in_words, time_asked=in_time))

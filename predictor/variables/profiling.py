@@ -74,7 +74,14 @@ def profiled(program: Program, threads: int, folder: Path, source: PerfSamples |
     if not profiles:
         require_room(folder)
         how = f" ({ending.reason})" if ending.reason else ""
-        why = next(unprofiled(files), None) or next(unseen_libraries(files), _NO_REGION)
+        why = next(unprofiled(files), None) or next(unseen_libraries(files), None) or _NO_REGION
+        signal = exit_and_signal(ending.exit_code)[1]
+        if signal and why == _NO_REGION:
+            how, last = "", f" ({ending.last_line})" if ending.last_line else ""
+            why = (
+                f"it was killed by {signal} before the profile was written{last}; find out why, or name an input with"
+                " which it ends by itself"
+            )
         raise UnrunnableProgramError(f"{program.name} left no profile{how}: {why}")
     notes = [*unseen_libraries(files), *(f"of a further process: {why}" for why in unprofiled(files))]
     if len(profiles) > 1:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -202,6 +203,16 @@ def _fitting(slots: int, topology: Topology) -> Mapping:
     return baseline(min(slots, topology.core_count), topology)
 
 
+def names_in_words(names: Sequence[str | None]) -> str:
+    """Return up to three names of variables, each once with how many have it; None: without a name."""
+    counts = Counter(names)
+    said = [
+        f"{name or 'variables without a name'} ({count} of them)" if count > 1 else name or "a variable without a name"
+        for name, count in counts.items()
+    ]
+    return ", ".join(said[:3]) + (", ..." if len(said) > 3 else "")
+
+
 def _notes(
     profile: Profile,
     variables: tuple[Variable, ...],
@@ -231,7 +242,7 @@ def _notes(
     notes += dict.fromkeys(place.doubt for place in places if place.doubt)
     half = [one for one in variables if one.kind != "small allocations" and one.first_touch_known < _MOST_KNOWN]
     if half:
-        names = ", ".join(one.name or "memory without a name" for one in half[:3]) + (", ..." if len(half) > 3 else "")
+        names = names_in_words([one.name for one in half])
         notes.append(
             f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen"
             if nodes is not None and nodes.seen

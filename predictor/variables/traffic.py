@@ -1,10 +1,12 @@
 """Between which nodes a variable's touches go, with its pages as they are and as its remedy would have them. Pure.
 
-With a remedy each part of the pages is on the node whose threads touch it most, or all are even over the threads'
-nodes. A part is what neighbouring touches share: single pages have too few to say whose they are. A touch does not
-count when its own part is judged, so that chance alone makes no touch local.
+With a remedy each page is on the node whose threads touch its surroundings most, or all are even over the threads'
+nodes. Surroundings are the touches next before and behind: single pages have too few to say whose they are. A touch
+does not count when its own page is judged, so that chance alone makes no touch local. Where touches are too few for the
+blocks that nodes use, or the remedy's gain by them may be chance, the traffic with it is not known: it is as it is.
 """
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -15,7 +17,8 @@ from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import PLACED, Action
 from numapredict.predictor.variables.touches import Numbers, Touches
 
-_TOGETHER = 16  # neighbouring touches: of one in turn's, those of as many pages at the same place of a turn
+_TOGETHER = 16  # neighbouring touches at most: of pages in turn, those at the same place of a turn
+_FEW = 4  # touches for each block that a node uses: with fewer, nothing is said of a remedy
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -23,7 +26,8 @@ Matrix = tuple[tuple[float, ...], ...]
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     """Touches between ``nodes``: a row for the node of the threads, a column for the node that serves them.
 
-    ``as_it_is`` and ``with_remedy`` have as many in all, in the unit of requests.
+    ``as_it_is`` and ``with_remedy`` have as many in all, in the unit of requests; they are equal where the remedy
+    changes nothing, or what it changes is not known.
     """
 
     nodes: tuple[int, ...]
@@ -57,19 +61,22 @@ def traffic_of(
     now[~known] = evenly
     action, pattern = remedy
     thread = of_slot[touches.slot]
-    match PLACED.get(action):
-        case "interleave":
-            then = np.broadcast_to((evenly > 0) / np.count_nonzero(evenly), now.shape)
-        case "locality":
-            then = _with_their_threads(touches, thread, pattern, len(names))
-        case _:
-            then = now
     weight = touches.weight * each
-    return Traffic(
-        nodes=tuple(names.tolist()),
-        as_it_is=_matrix(thread, weight, now),
-        with_remedy=_matrix(thread, weight, then),
-    )
+    as_now = as_then = _matrix(thread, weight, now)
+    seen = int(touches.count.sum())
+    to_each_block = seen // _blocks(of_slot, pattern)
+    placed = PLACED.get(action) if to_each_block >= _FEW else None
+    if placed == "interleave":
+        as_then = _matrix(thread, weight, np.broadcast_to((evenly > 0) / np.count_nonzero(evenly), now.shape))
+    elif placed == "locality":
+        together = min(to_each_block // 4, _TOGETHER)
+        as_then = _matrix(thread, weight, _with_their_threads(touches, thread, pattern, len(names), together))
+    gain, then = _local(as_then) - _local(as_now), _local(as_then)
+    if placed == "interleave":
+        is_known = gain + busiest(as_now) - busiest(as_then) > 0
+    else:
+        is_known = gain > 2 * math.sqrt(max(then * (1 - then), 0.0) / max(seen, 1))  # more than chance
+    return Traffic(nodes=tuple(names.tolist()), as_it_is=as_now, with_remedy=as_then if is_known else as_now)
 
 
 def all_traffic(each: Sequence[Traffic]) -> Traffic | None:
@@ -85,14 +92,33 @@ def as_it_is(traffic: Traffic) -> Traffic:
     return msgspec.structs.replace(traffic, with_remedy=traffic.as_it_is)
 
 
-def _with_their_threads(touches: Touches, thread: Numbers, pattern: Pattern, nodes: int) -> np.ndarray:
-    """Return how likely each row's page is on each node, float64[N, nodes], if its other touches had it put there."""
+def busiest(matrix: Matrix) -> float:
+    """Return the share of all touches that the node serves which serves most."""
+    served = [sum(row[at] for row in matrix) for at in range(len(matrix))]
+    return max(served) / (sum(served) or 1.0)
+
+
+def _blocks(of_slot: Numbers, pattern: Pattern) -> int:
+    """Return how many blocks of pages the nodes use by the pattern, of the whole or of one turn."""
+    whole = pattern.turns if pattern.in_blocks and pattern.turns is not None else 1
+    return min(1 + int(np.count_nonzero(np.diff(of_slot))), max(pattern.threads, 1)) * whole
+
+
+def _with_their_threads(touches: Touches, thread: Numbers, pattern: Pattern, nodes: int, together: int) -> np.ndarray:
+    """Return how likely each row's page is on each node, float64[N, nodes], if the touches around it had it put there.
+
+    These are ``together``, half before and half behind, and at least one on each side.
+    """
     order = np.argsort(_place(touches, pattern), kind="stable")
-    count = touches.count[order].astype(np.float64)
-    part = ((np.cumsum(count) - count) // _TOGETHER).astype(np.int64)
-    seen = np.zeros((int(part[-1]) + 1 if len(part) else 0, nodes))
-    np.add.at(seen, (part, thread[order]), count)
-    others = seen[part]
+    half = max(together // 2, 1)
+    count = np.minimum(touches.count[order], 2 * half)
+    end = np.cumsum(count)
+    first = np.searchsorted(end, end - count - half, side="right")
+    behind = np.searchsorted(end - count, end + half, side="left")
+    seen = np.zeros((len(order) + 1, nodes))
+    seen[1 + np.arange(len(order)), thread[order]] = count
+    seen = np.cumsum(seen, axis=0)
+    others = seen[behind] - seen[first]
     others[np.arange(len(order)), thread[order]] -= 1.0
     most = others == others.max(axis=1, keepdims=True)
     likely = np.zeros((len(order), nodes))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from numapredict.predictor.variables.traffic import Matrix, Traffic
+from numapredict.predictor.variables.traffic import Matrix, Traffic, busiest
 
 MOST_NODES = 8
 """More have no table: two would not stand side by side."""
@@ -27,18 +27,13 @@ def traffic_in_words(traffic: Traffic) -> Iterator[str]:
             )
     yield (
         f"local: {traffic.local_now:.0%} as it is, {traffic.local_then:.0%} with what would help; the busiest node "
-        f"serves {_busiest(traffic.as_it_is):.0%}, then {_busiest(traffic.with_remedy):.0%}"
+        f"serves {busiest(traffic.as_it_is):.0%}, then {busiest(traffic.with_remedy):.0%}"
     )
 
 
 def changes(traffic: Traffic) -> bool:
     """Return whether any touch would go elsewhere."""
     return traffic.as_it_is != traffic.with_remedy
-
-
-def _busiest(matrix: Matrix) -> float:
-    served = [sum(row[at] for row in matrix) for at in range(len(matrix))]
-    return max(served) / (sum(served) or 1.0)
 
 
 def _rows(matrix: Matrix) -> Iterator[str]:

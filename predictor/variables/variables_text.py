@@ -26,8 +26,8 @@ _TIME = "time"
 Names = Callable[[Place], str]
 
 
-def variables_in_words(answer: Variables) -> str:
-    """Return the answer for a person to read."""
+def variables_in_words(answer: Variables, *, time_asked: bool = False) -> str:
+    """Return the answer for a person to read; ``time_asked``: with `--time`."""
     subject = " ".join(answer.command) or PurePath(answer.profile or "").name
     modelled = " (modelled)" if answer.modelled else ""
     where = f", on {name_cell(answer.machine)} as {answer.mapping}{modelled}" if answer.machine else ""
@@ -54,16 +54,17 @@ def variables_in_words(answer: Variables) -> str:
     lines += [_not_worth(others, answer.worth, len(others) < len(answer.variables)), ""]
     if answer.plan is not None:
         lines += [*_plan(answer.plan, answer.command), ""]
-    said = (*_severity(answer), *answer.notes)
+    said = (*_severity(answer, time_asked), *answer.notes)
     lines += [textwrap.fill(f"- {line}", _WIDTH, initial_indent="  ", subsequent_indent="    ") for line in said]
     return "\n".join(lines)
 
 
-def _severity(answer: Variables) -> list[str]:
+def _severity(answer: Variables, time_asked: bool) -> list[str]:
     """Return what the variables are judged by."""
     sampled = f"{answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel regions"
     if answer.severity == "share of touches":
-        time = "" if answer.machine is None or answer.profile else ": what time it takes off, `--time` says"
+        could_say = answer.machine is not None and not answer.profile and not time_asked
+        time = ": what time it takes off, `--time` says" if could_say else ""
         return [
             f"severity is by share of touches: {sampled}; a touch is one visit to a page, neither an access nor a "
             f"time{time}"
@@ -209,7 +210,7 @@ def _facts(one: Variable, names: Names) -> list[str]:
 
 def _blocks(one: Variable) -> str:
     """Return how many allocations make a variable, where they are several, and how large each is."""
-    if one.allocations < 2:
+    if one.allocations < 2 or one.kind == "small allocations":  # those are parts of the heap
         return ""
     if one.kind not in {"allocated", "mapped"}:
         return f"{counted(one.allocations, 'allocation')}, "
@@ -262,7 +263,7 @@ def pattern_in_words(pattern: Pattern) -> str:
         case "strided":
             if pattern.in_blocks:
                 return f"in blocks by {pattern.threads} threads, {pattern.turns} times over"
-            return f"in turn by {pattern.threads} threads, again every {pattern.period_pages:.3g} pages"
+            return f"in turn by {pattern.threads} threads, again every {pattern.period_pages:,.0f} pages"
         case "irregular":
             return f"in parts by {pattern.threads} threads, in no order"
         case "shared":

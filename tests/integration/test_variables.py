@@ -175,6 +175,23 @@ def test_a_program_that_fails_is_judged_and_its_exit_code_told(tmp_path: Path) -
     assert "main, app+0x" in done.stdout  # the nearest symbol
 
 
+def test_a_program_that_is_killed_after_its_regions_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\n"
+        "int main(void) {\n"
+        "  static double a[1 << 16];\n"
+        "  for (int step = 0; step < 50; step++)\n"
+        '  _Pragma("omp parallel for") for (int i = 0; i < 1 << 16; i++) a[i] += 1;\n'
+        '  fputs("diverged", stderr);\n'
+        "  abort();\n"
+        "}\n"
+    )
+    subprocess.run([GCC, "-O2", "-fopenmp", "app.c", "-o", "app"], cwd=tmp_path, check=True)
+    said = refusal(numapredict("variables", "./app", cwd=tmp_path, OMP_NUM_THREADS="2"))
+    assert "app left no profile: it was killed by SIGABRT before the profile was written (diverged); find" in said
+    assert "no parallel region" not in said
+
+
 REFUSED = {
     "no parallel region": (("true",), "true left no profile: no parallel region was seen"),
     "a failure before any": (("false",), "false left no profile (exit code 1): no parallel"),

@@ -1,5 +1,6 @@
 """`variables --time`: what variables cost in time, modelled on a described machine, and by runs."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,24 @@ def test_many_touches_from_elsewhere_are_not_worth_fixing_where_caches_hold_the_
     assert done.returncode == 0, done
     assert done.stdout.count("not worth fixing: ") == 4  # each of the three by time, the others by touches
     assert "what would help" not in done.stdout
+
+
+@sampled
+def test_who_asked_for_time_is_not_told_to_ask(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(
+        "#include <stdlib.h>\n"
+        "int main(void) {\n"
+        "  double *a = malloc(8 << 18);\n"
+        "  for (int step = 0; step < 1000; step++)\n"
+        '  _Pragma("omp parallel for") for (int i = 0; i < 1 << 18; i++) a[i] = step ? a[i] + 1 : 0;\n'
+        "}\n"
+    )
+    subprocess.run([GCC, "-g", "-fopenmp", "app.c", "-o", "app"], cwd=tmp_path, check=True)
+    done = numapredict(
+        "-q", "variables", "--time", *(f"--{name}={value}" for name, value in ON.items()), "./app", cwd=tmp_path
+    )
+    assert "severity is by share of touches" in done.stdout  # its threads touch their blocks first
+    assert "--time" not in done.stdout
 
 
 def planned(folder: Path, program: Path, *words: str) -> tuple[Placement, PagePlan]:

@@ -34,6 +34,12 @@ ASSIGNED = {
     "allocate(grid%cells(n))": ("grid%cells",),
     "double *a = malloc(n), *b = malloc(f(n, 2));": ("a", "b"),
     "if (a == malloc(n)) b = 3;": (),
+    "for (long i = 0; i < N; i++) row[i] = malloc(n);": ("row[]",),
+    "for (int k = 0; k < allocated(n); k++) cells[k].u = calloc(n, 8);": ("cells[].u",),
+    "for (int i = 0; i < N; i++) for (int k = f(i); k < N; k++) { row[i][k] = new T[n]; }": ("row[][]",),
+    "while ((n = next()) > 0) list[n] = malloc(8 * n);": ("list[]",),
+    "if ((a = malloc(n)) == NULL) exit(1);": ("a",),
+    "for (char *p = malloc(n); p; p = 0) q = 0;": ("p",),
     "free(a);": (),
     "": (),
 }

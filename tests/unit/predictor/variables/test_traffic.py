@@ -19,6 +19,12 @@ def fixed(found: Touches, action: Action, pattern: Pattern | None = None) -> Tra
     return traffic_of(found, homes, NODES, 1.0, (action, pattern or pattern_of(found)))
 
 
+def fixed_on(found: Touches, of_thread: tuple[int, ...], homes: np.ndarray | None = None) -> Traffic:
+    """Return the traffic of pages that are on these nodes, or all on node 0, as that of their blocks."""
+    homes = np.zeros(len(found.page), dtype=np.int64) if homes is None else homes
+    return traffic_of(found, homes, PageNodes(of_thread), 1.0, ("initialise in parallel", pattern_of(found)))
+
+
 def test_blocks_would_be_with_their_threads() -> None:
     traffic = fixed(touches(sampled(2000), BLOCKS), "initialise in parallel")
     assert traffic.nodes == (0, 3)
@@ -71,3 +77,54 @@ def test_what_stays_has_the_same_before_and_after() -> None:
     assert both is not None
     assert both.local_then == pytest.approx((stays.local_then + moved.local_then) / 2, abs=1e-3)
     assert all_traffic([]) is None
+
+
+@pytest.mark.parametrize("nodes", [4, 8])
+@pytest.mark.parametrize("count", [30, 60, 120, 300])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_few_touches_of_blocks_are_never_less_local_than_before(
+    nodes: int, count: int, noise: float, scattered: bool
+) -> None:
+    threads = 2 * nodes
+    of_thread = tuple(thread % nodes if scattered else thread // 2 for thread in range(threads))
+    for seed in range(20):
+        page = sampled(count, seed)
+        found = touches(page, noisy(page * threads // PAGES, threads, noise, seed))
+        for placed in (0, 0.6, 1):  # on their threads' nodes already, of all pages
+            mine = np.random.default_rng(seed).random(count) < placed
+            homes = np.where(mine, np.array(of_thread)[page * threads // PAGES], 0)
+            traffic = fixed_on(found, of_thread, homes)
+            assert traffic.local_then >= traffic.local_now
+
+
+def test_more_samples_of_the_same_blocks_say_the_same() -> None:
+    for count in (60, 300, 3000):
+        page = sampled(count)
+        said = fixed_on(touches(page, page * 8 // PAGES), (0, 0, 1, 1, 2, 2, 3, 3))
+        assert said.local_then > 0.85
+
+
+def test_too_few_touches_promise_nothing() -> None:
+    page = sampled(29)
+    traffic = fixed_on(touches(page, page * 16 // PAGES), tuple(range(8)) * 2)
+    assert traffic.with_remedy == traffic.as_it_is
+
+
+def test_random_touches_of_several_nodes_promise_nothing() -> None:
+    gains = []
+    for seed in range(40):
+        found = touches(sampled(120, seed), np.random.default_rng(seed).integers(0, 4, 120))
+        wanted: tuple[Action, Pattern] = ("initialise in parallel", Pattern("blocked", 4))
+        traffic = traffic_of(found, np.zeros(120, dtype=np.int64), PageNodes((0, 1, 2, 3)), 1.0, wanted)
+        gains.append(traffic.local_then - traffic.local_now)
+    assert np.mean(gains) < 0.02
+
+
+def test_interleaving_that_is_less_local_and_hardly_more_even_is_not_shown() -> None:
+    slot = np.arange(1000) % 4
+    own = np.array(NODES.of_thread)[slot]
+    homes = np.where(np.arange(1000) % 10 < 8, own, 3 - own)
+    traffic = traffic_of(touches(np.arange(1000), slot, 1000), homes, NODES, 1.0, ("interleave", Pattern("shared", 4)))
+    assert traffic.local_now > 0.75
+    assert traffic.with_remedy == traffic.as_it_is

@@ -9,7 +9,7 @@ from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.time_cost import RegionCost, RunSaving, TimeCost
 from numapredict.predictor.variables.timing import by_time
 from numapredict.predictor.variables.variable import Variable, Variables
-from numapredict.predictor.variables.variables_text import requests_in_words, variables_in_words
+from numapredict.predictor.variables.variables_text import pattern_in_words, requests_in_words, variables_in_words
 from tests.judged import judged_answer
 
 
@@ -91,6 +91,21 @@ def test_a_gain_that_is_not_sure_is_called_so_and_promised_to_nobody() -> None:
     said = variables_in_words(msgspec.structs.replace(asked, severity="measured time", variables=(judged,)))
     assert "saves 5.0% (-1.0% to 10.0%) of the run's time, 0.1 s of 2 s, which is not sure" in " ".join(said.split())
     assert "should save" not in said
+
+
+def test_time_is_not_advised_to_those_who_asked_for_it() -> None:
+    asked = msgspec.structs.replace(answer(1 << 20), machine="mine", mapping="4x2-contiguous-first-touch")
+    assert "what time it takes off, `--time` says" in " ".join(variables_in_words(asked).split())
+    assert "--time" not in variables_in_words(asked, time_asked=True)
+
+
+def test_pages_and_small_allocations_are_told_in_whole_numbers_that_mean_something() -> None:
+    pattern = Pattern("strided", 4, period_pages=3958.4, turns=40)
+    assert pattern_in_words(pattern) == "in turn by 4 threads, again every 3,958 pages"
+    asked = answer(1 << 20)
+    small = msgspec.structs.replace(asked.variables[0], name=None, kind="small allocations", allocations=3)
+    said = variables_in_words(msgspec.structs.replace(asked, variables=(small,)))
+    assert "  small allocations, 1 MiB\n" in said
 
 
 def test_traffic_stands_before_and_after_beside_each_other() -> None:
