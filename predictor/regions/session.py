@@ -185,8 +185,6 @@ def _check(request: Request) -> None:
         check_place(request.wish.path, PLAN)
         if request.wish.profile is not None:
             check_builds(read_profile(request.wish.profile), request.wish.profile)
-    if request.budget_s <= 0:
-        raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
     if not describes_this_computer():
         raise UsageError("replays are made here, and HWLOC_* variables describe another machine: unset them")
 

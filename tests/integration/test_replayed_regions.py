@@ -296,7 +296,8 @@ def test_a_quiet_command_prints_its_answer_and_nothing_else(shapes: Path, tmp_pa
 
 def test_bad_input_gets_one_line(tmp_path: Path, shapes: Path) -> None:
     assert "no such file" in refusal(numapredict("regions", "./absent", cwd=tmp_path))
-    assert "--seconds" in refusal(numapredict("regions", "--seconds", "0", str(shapes), cwd=tmp_path))
+    for seconds in ("0", "nan", "inf"):
+        assert "--seconds" in refusal(numapredict("regions", "--seconds", seconds, str(shapes), cwd=tmp_path))
     assert "JSON file" in refusal(numapredict("regions", "-o", "no/such/folder/file", str(shapes), cwd=tmp_path), 1)
     other = numapredict("regions", str(shapes), cwd=tmp_path, HWLOC_SYNTHETIC="node:2 core:2 pu:1")
     assert "HWLOC_*" in refusal(other)
