@@ -24,7 +24,9 @@ LINE_EVERY_S = 10.0
 """The interval of progress lines where there is no bar, in seconds."""
 
 _DUMB = frozenset({"", "dumb", "unknown"})
-_STYLES = {logging.DEBUG: "dim", logging.INFO: "", logging.WARNING: "yellow"}
+ANSWER = logging.WARNING + 1
+"""The level of an answer's lines where standard output is a program's: a quiet command has them, too."""
+_STYLES = {logging.DEBUG: "dim", logging.INFO: "", logging.WARNING: "yellow", ANSWER: ""}
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ import click
 from numapredict.collect.campaign.campaign_options import STRICT, campaign_options
 from numapredict.collect.campaign.completion import machines, named
 from numapredict.collect.terminal.command import JSON, Command, Interruption
+from numapredict.collect.terminal.number_range import NumberRange
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
 from numapredict.predictor.command_line.figure_options import figure_options
@@ -80,7 +81,7 @@ log = logging.getLogger(__name__)
     "--cpu-seconds",
     "budget_s",
     old=["--budget"],
-    type=click.FloatRange(5, 3600),
+    type=NumberRange(5, 3600),
     metavar="SECONDS",
     default=100,
     show_default=True,

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from numapredict.collect.terminal.number_range import NumberRange
+
 _OPTIONS = (
     click.option(
         "--metric",
@@ -15,7 +17,7 @@ _OPTIONS = (
     ),
     click.option(
         "--seconds",
-        type=click.FloatRange(1, 86_400),
+        type=NumberRange(1, 86_400),
         metavar="N",
         help="For programs that do not end: end each run after N seconds, and compare the parallel regions that it "
         "completed a second, or the --metric.",

@@ -7,6 +7,7 @@ import click
 
 from numapredict.collect.campaign.completion import files
 from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.number_range import NumberRange
 
 
 @click.command(
@@ -21,7 +22,12 @@ from numapredict.collect.terminal.command import JSON, Command
     },
 )
 @click.option(
-    "--seconds", metavar="SECONDS", default=60.0, show_default=True, help="Time limit for all replays together."
+    "--seconds",
+    type=NumberRange(0, 86_400, min_open=True),
+    metavar="SECONDS",
+    default=60.0,
+    show_default=True,
+    help="Time limit for all replays together.",
 )
 @click.option(
     "-o", "--output", "json", type=click.Path(path_type=Path, dir_okay=False), help="Write the answer as JSON, too."

@@ -24,11 +24,11 @@ _SEEN = 0.005
 
 def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
     """Return the lines on a run's regions; the first says so where others disturbed it."""
-    if answer.disturbed:
-        yield from _wrapped(busy_in_words(answer.disturbed), indent=0)
     if not answer.regions:
         yield "regions: no OpenMP parallel region began"
         return
+    if answer.disturbed:
+        yield from _wrapped(busy_in_words(answer.disturbed), indent=0)
     shown = [region for region in answer.regions if region.gains]
     plain_s, again_s = (seconds_in_words(each) for each in (answer.plain_s, answer.wall_s - answer.replay_s))
     yield (

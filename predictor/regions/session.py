@@ -38,6 +38,7 @@ from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.record_json import json_of
+from numapredict.collect.terminal.terminal import ANSWER
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.native.library import capture_library
@@ -135,7 +136,7 @@ def run_replayed(request: Request) -> int:
     if request.in_time:
         answer = _in_time(answer, program, placement)
     for line in regions_in_words(answer):
-        log.info(line)
+        log.log(logging.INFO if request.as_json else ANSWER, line)
     if request.keep:
         _keep(answer, executable, prior, topology)
     if request.json is not None:
@@ -184,8 +185,6 @@ def _check(request: Request) -> None:
         check_place(request.wish.path, PLAN)
         if request.wish.profile is not None:
             check_builds(read_profile(request.wish.profile), request.wish.profile)
-    if request.budget_s <= 0:
-        raise UsageError(f"--seconds is {request.budget_s:g}: name what the replays may take together, such as 60")
     if not describes_this_computer():
         raise UsageError("replays are made here, and HWLOC_* variables describe another machine: unset them")
 

@@ -9,6 +9,7 @@ from numapredict.collect.campaign.campaign_options import MACHINE, NO_SMT, STRIC
 from numapredict.collect.campaign.completion import files
 from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.number_range import NumberRange
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
 
@@ -46,7 +47,7 @@ log = logging.getLogger(__name__)
     "--cpu-seconds",
     "budget_s",
     old=["--budget"],
-    type=click.FloatRange(5, 86400),
+    type=NumberRange(5, 86400),
     metavar="SECONDS",
     help="Modelled machines: limit of CPU time for all traces; time before the first parallel region does not count. "
     "Default: 20 for the native run and 40 per number of threads.",

@@ -13,8 +13,8 @@ VALUES = {
 
 SHORT = {"-o": "--output", "-q": "--quiet", "-v": "--verbose"}
 
-TO_A_FILE = {"run", "regions"}
-"""Their standard output is the program's: JSON goes into the file of `-o`."""
+TO_A_FILE = {"run"}
+"""Its standard output is the program's: JSON goes into the file of `-o` alone."""
 
 NO_ANSWER = {"report page", "schema", "completion"}
 """What they make is no record: a page, a schema, a script."""
@@ -52,6 +52,19 @@ def test_values_of_options_have_the_same_words_everywhere() -> None:
             assert not option.multiple or "repeatable" in option.help or option.name in ("initialisations",), where
             if not option.is_flag and not isinstance(option.type, click.Choice):
                 assert option.make_metavar(click.Context(command)) in VALUES, where
+
+
+def test_no_option_takes_nan_or_infinity_for_a_number() -> None:
+    taken = []
+    for name, command in EVERY.items():
+        for option in (one for one in command.params if isinstance(one.type, click.types.FloatParamType)):
+            for word in ("nan", "inf", "-inf"):
+                try:
+                    option.type.convert(word, option, None)
+                except click.BadParameter:
+                    continue
+                taken.append(f"{name} {option.opts[0]} {word}")
+    assert taken == []
 
 
 def test_output_is_a_file_into_is_a_folder_and_json_a_flag() -> None:

@@ -284,9 +284,20 @@ def test_a_program_without_regions_says_so(tmp_path: Path) -> None:
     assert answer["regions"] == []
 
 
+def test_a_quiet_command_prints_its_answer_and_nothing_else(shapes: Path, tmp_path: Path) -> None:
+    done = numapredict("-q", "regions", str(shapes), "work", cwd=tmp_path)
+    assert "of the time in regions was replayed" in done.stderr
+    assert "shapes.c:" in done.stderr
+    none = numapredict("-q", "regions", "/bin/true", cwd=tmp_path)
+    assert (none.stdout, none.stderr) == ("", "regions: no OpenMP parallel region began\n")
+    as_json = numapredict("-q", "regions", "--json", "/bin/true", cwd=tmp_path)
+    assert (json.loads(as_json.stdout)["regions"], as_json.stderr) == ([], "")
+
+
 def test_bad_input_gets_one_line(tmp_path: Path, shapes: Path) -> None:
     assert "no such file" in refusal(numapredict("regions", "./absent", cwd=tmp_path))
-    assert "--seconds" in refusal(numapredict("regions", "--seconds", "0", str(shapes), cwd=tmp_path))
+    for seconds in ("0", "nan", "inf"):
+        assert "--seconds" in refusal(numapredict("regions", "--seconds", seconds, str(shapes), cwd=tmp_path))
     assert "JSON file" in refusal(numapredict("regions", "-o", "no/such/folder/file", str(shapes), cwd=tmp_path), 1)
     other = numapredict("regions", str(shapes), cwd=tmp_path, HWLOC_SYNTHETIC="node:2 core:2 pu:1")
     assert "HWLOC_*" in refusal(other)

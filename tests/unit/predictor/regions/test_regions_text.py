@@ -143,7 +143,7 @@ def test_no_gain_and_no_replay_are_answers() -> None:
     refused = msgspec.structs.replace(ANSWER, regions=(region(9, 10.0, failed),))
     assert "it makes the system call write" in words(refused)
     assert f"nothing could be replayed: the baseline {BASELINE} stays" in words(refused)
-    empty = msgspec.structs.replace(ANSWER, regions=())
+    empty = msgspec.structs.replace(ANSWER, regions=(), disturbed="other programs used 1.0 of its 2 PUs")
     assert words(empty) == "regions: no OpenMP parallel region began"
 
 
