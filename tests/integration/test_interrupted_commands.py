@@ -169,7 +169,7 @@ def test_a_program_that_runs_placed_gets_the_interrupt_itself(tmp_path: Path) ->
 REGION = """
 int main(void) {
     volatile double sum = 0;
-    for (int step = 0; step < 100000; step++)
+    for (int step = 0; step < 200; step++)
 #pragma omp parallel for
         for (int n = 0; n < 20000000; n++)
             if (n == step)
