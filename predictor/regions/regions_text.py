@@ -31,10 +31,10 @@ def regions_in_words(answer: ReplayedRegions) -> Iterator[str]:
         yield from _wrapped(busy_in_words(answer.disturbed), indent=0)
     shown = [region for region in answer.regions if region.gains]
     plain_s, again_s = (seconds_in_words(each) for each in (answer.plain_s, answer.wall_s - answer.replay_s))
+    took = f"the program itself took {plain_s}, and {again_s} again, the replays {seconds_in_words(answer.replay_s)}"
     yield (
         f"regions: {answer.replayed_share:.0%} of the time in regions was replayed: {counted(len(shown), 'region')} of "
-        f"{len(answer.regions)}; the program itself took {plain_s}, and {again_s} again, the replays "
-        f"{seconds_in_words(answer.replay_s)}"
+        f"{len(answer.regions)}" + (f"; {took}" if answer.plain_s else "")
     )
     yield ""
     yield from _table(answer)
@@ -91,7 +91,8 @@ def _table(answer: ReplayedRegions) -> Iterator[str]:
     for row in rows if len(rows) > 1 else []:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     for region in left:
-        yield f"  {names(region)}, {region.share:.0%}: not replayed, {region.problem}"
+        time = f"{seconds_in_words(region.time_s)} in {counted(region.count, 'instance')}"
+        yield f"  {names(region)}, {region.share:.0%} ({time}): not replayed, {region.problem}"
 
 
 def _heads(answer: ReplayedRegions) -> tuple[str, str]:

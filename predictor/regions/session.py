@@ -127,7 +127,7 @@ def run_replayed(request: Request) -> int:
             region_time_s=sum(times.region_time_s for times in found),
             regions=regions,
             one_mapping=one_mappings(regions),
-            notes=tuple(_notes(first, again.captured, placement, request.budget_s)),
+            notes=tuple(_notes(first, again, placement, request.budget_s)),
             directory=str(Path.cwd()),
             disturbed=busy or again.busy or (looked if plain_s < short_s(len(placement.pus)) else ""),
             plain_s=plain_s,
@@ -332,7 +332,8 @@ def _baseline(prior: Prior, topology: Topology) -> int:
     return prior.nearest(canonical(Mapping(asked, nodes, "contiguous", nodes, "first-touch"), topology), topology)
 
 
-def _notes(first: FirstRun, captured: Sequence[CapturedRegion], placement: Placement, budget_s: float) -> Iterable[str]:
+def _notes(first: FirstRun, again: _Again, placement: Placement, budget_s: float) -> Iterable[str]:
+    captured = again.captured
     yield (
         f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
         "pages were copied and caches had time to fill, and as many after these were emptied (of long ones, one)"
@@ -344,6 +345,9 @@ def _notes(first: FirstRun, captured: Sequence[CapturedRegion], placement: Place
             f"the first run was ended after {first.ending.time_s:.0f} s, and its regions' times are those until then: "
             "the longer --seconds is, the longer it may take"
         )
+    if first.ending is not None and again.code < 0:
+        what = "interrupted" if again.code == -SIGINT else f"ended by {exit_and_signal(again.code)[1]}"
+        yield f"the second run was {what}; the replays are those until then"
     if any(one.outcome.awake for region in captured for one in region.replays):
         yield (
             "some of the program's threads did not sleep during replays, and took processors from them: unset "

@@ -169,7 +169,7 @@ def test_a_program_that_runs_placed_gets_the_interrupt_itself(tmp_path: Path) ->
 REGION = """
 int main(void) {
     volatile double sum = 0;
-    for (int step = 0; step < 100000; step++)
+    for (int step = 0; step < 200; step++)
 #pragma omp parallel for
         for (int n = 0; n < 20000000; n++)
             if (n == step)
@@ -192,6 +192,7 @@ def test_a_program_that_is_replayed_is_said_to_have_ended(tmp_path: Path) -> Non
     code, lines = Running("regions", str(program), cwd=tmp_path).when(in_a_fork).interrupted()
     assert code == -signal.SIGINT
     assert not any("used up" in line for line in lines)
+    assert any("the second run was interrupted; the replays are those until then" in line for line in lines)
     assert any("not replayed, the program ended before its replays did" in line for line in lines)
     assert "the program ended before its replays did: let it run to its end" in " ".join(lines)
 

@@ -274,6 +274,8 @@ def test_an_interrupted_first_run_says_what_is_known(shapes: Path, tmp_path: Pat
     assert (region["count"], region["gains"], known["plain_s"]) == (12, [], 0)
     assert "the first run was interrupted" in region["problem"]
     assert "the first run was interrupted" in said
+    assert " in 12 instances): not replayed" in said
+    assert "the program itself took" not in said
     assert running(shapes) == []
 
 

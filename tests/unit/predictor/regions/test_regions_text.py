@@ -57,7 +57,7 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
     assert first.split()[2:] == ["60%", "100%", "10", "0.97", "40%", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
     assert "as it is" in second
     assert f"{SPREAD} 1.10x once" in second
-    assert "app.c:12, 10%: not replayed, an instance takes less than 50 us" in text
+    assert "app.c:12, 10% (1.00 s in 10 instances): not replayed, an instance takes less than 50 us" in text
     assert "- a note" in text
 
 
@@ -145,6 +145,13 @@ def test_no_gain_and_no_replay_are_answers() -> None:
     assert f"nothing could be replayed: the baseline {BASELINE} stays" in words(refused)
     empty = msgspec.structs.replace(ANSWER, regions=(), disturbed="other programs used 1.0 of its 2 PUs")
     assert words(empty) == "regions: no OpenMP parallel region began"
+
+
+def test_an_interrupted_first_run_has_the_regions_times_and_none_of_the_program() -> None:
+    regions = (region(5, 6.0, problem="the first run was interrupted"),)
+    text = words(msgspec.structs.replace(ANSWER, regions=regions, plain_s=0.0, wall_s=0.0, replay_s=0.0))
+    assert text.splitlines()[0] == "regions: 0% of the time in regions was replayed: 0 regions of 1"
+    assert "app.c:5, 60% (6.00 s in 10 instances): not replayed, the first run was interrupted" in text
 
 
 def test_a_region_without_a_line_has_its_module_and_offset() -> None:
