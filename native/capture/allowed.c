@@ -71,7 +71,7 @@ static long bytes_of(const struct iovec *parts, long count) {
     return sum;
 }
 
-/* What is written or sent is held back: the call returns as if all had gone out. */
+/* What is written or sent is held back: the call returns as if all had been taken. */
 static bool held_back(const siginfo_t *about, ucontext_t *at) {
 #if defined(__x86_64__)
     greg_t *registers = at->uc_mcontext.gregs;

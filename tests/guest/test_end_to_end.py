@@ -66,7 +66,7 @@ def check_variables(answer: dict[str, Any]) -> None:
     assert answer["severity"] == "measured time", answer["notes"]
     rounds = [one["time"]["rounds"] for one in answer["variables"] if one["time"] is not None]
     assert rounds  # of a busy computer's few samples, those of one of the two may not do
-    assert set(rounds) == {3}
+    assert set(rounds) <= {3, 5}  # further ones where a gain is not sure
 
 
 def check_advice(answer: dict[str, Any]) -> None:

@@ -107,7 +107,7 @@ def test_the_arrays_of_a_k_means_in_python_are_seen(tmp_path: Path) -> None:
     )
     found = ask(Question((sys.executable, str(script)), **ON))
     assert found.exit_code == 0
-    large = [one for one in found.variables if one.size_bytes >= 200000 * 16 * 8 and one.touch_share > 0.5]
+    large = [one for one in found.variables if one.size_bytes >= 200000 * 16 * 8]
     assert large
     assert large[0].allocated is not None
     assert not large[0].allocated.frame.function or "PyDataMem" not in large[0].allocated.frame.function

@@ -33,7 +33,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_run_keeps_the_name(named: Path, way: str) -> None:
     done = cold(*WAYS[way], "named", str(named), PATH=f"{named.parent}:/usr/bin:/bin")
     assert done.returncode == 0, done.stderr
-    assert named.read_text().split() == ["named"]
+    assert set(named.read_text().split()) == {"named"}  # regions run it twice
 
 
 def test_a_census_and_a_trace_keep_the_name(named: Path) -> None:

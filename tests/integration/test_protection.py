@@ -34,6 +34,7 @@ PARTS = (
     *("profile/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
     *(
         "profile/known_regions",
+        "profile/pace",
         "profile/profile",
         "profile/profile_writer",
         "profile/short_lived",

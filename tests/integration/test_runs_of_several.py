@@ -86,7 +86,7 @@ def test_each_program_has_its_region_times_and_its_profile(program: Path, tmp_pa
     _, reported = said("$P a regions 3; true; $P b regions 4", program, "--regions", "--profile", str(profile))
     lines = reported.splitlines()
     assert any("2 programs had parallel regions, in order" in line for line in lines)
-    assert [line.split()[1] for line in lines if "main._omp_fn" in line and "regions:" not in line] == ["3", "4"]
+    assert [line.split()[1] for line in lines if "+0x" in line and "regions:" not in line] == ["3", "4"]
     assert "profile: 2 programs had parallel regions: a profile of each, in order of writing" in reported
     assert any(f"profile: {profile}: " in line for line in lines)
     assert any(f"{profile}.2 is there already and is no profile" in line for line in lines)

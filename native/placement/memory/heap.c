@@ -31,7 +31,6 @@ static atomic_bool changed;
 static atomic_bool out_of_memory;
 static uint32_t whole_looks;
 static atomic_flag refreshing = ATOMIC_FLAG_INIT;
-struct block_watch block_watch = {.least = RANGE_BYTES};
 
 static int note_code(struct dl_phdr_info *module, size_t bytes, void *unused) {
     (void)bytes;

@@ -73,16 +73,10 @@ static bool begins_with_one_of(const char *name, const char *const *names, size_
 }
 #define IS_ONE_OF(path, names) begins_with_one_of(file_name(path), names, sizeof(names) / sizeof *(names))
 
-bool site_module_is_runtime(const char *path) {
-    static const char *const names[] = {"libgomp.so", "libgomp-", "libomp.so",
-                                        "libomp-",    "libomp5",  "libiomp5"};
-    return IS_ONE_OF(path, names);
-}
-
 bool site_module_outside(const char *path) {
     static const char *const names[] = {"libc.so.", "libc-2.", "libpthread",  "libdl.so",     "librt.so",
                                         "ld-linux", "libnuma", "libhwloc.so", "libgcc_s.so.", "linux-vdso"};
-    return IS_ONE_OF(path, names) || site_module_is_runtime(path);
+    return IS_ONE_OF(path, names) || loaded_module_is_runtime(path);
 }
 
 const char *site_program(void) {

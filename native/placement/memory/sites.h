@@ -22,7 +22,6 @@ struct site {
 const struct site *site_of(const void *caller);
 /* Whether a file belongs to the system below the program: C library, loader, OpenMP runtime, this library. */
 bool site_module_outside(const char *path);
-bool site_module_is_runtime(const char *path);
 /* Return the path of the program itself. */
 const char *site_program(void);
 /* Return a copy of a module's path that stays valid, or NULL. */

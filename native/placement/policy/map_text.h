@@ -12,6 +12,6 @@ struct map_text {
 bool map_text_open(struct map_text *text);
 void map_text_close(struct map_text *text);
 /* Append what fits; a line for which there is no memory is left out. */
-__attribute__((format(printf, 2, 3))) void map_text_say(struct map_text *text, const char *format, ...);
+void map_text_say(struct map_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -71,7 +71,7 @@
  * others: so many of the range's pages are elsewhere, and other processes have them, too: the kernel does not
  * move such pages of a file.
  *
- * A range is queried when it is freed, as far as that costs the program at most 20 ms and 2% of its time, or
+ * A range is queried when it is freed, as far as that costs the program at most 250 ms and 2% of its time, or
  * at the program's end. KIND 4 is the part of the heap and of the
  * program's own writable segments that no range covers. History: 1 (first); 1 with the optional lines `left`,
  * `team`, `rank`, `forked`, `moves`, `free`, `brief`, `unasked`, `pool`, `others` and `file`.

@@ -140,3 +140,13 @@ bool loaded_module_of(const void *address, struct loaded_module *found) {
                                     .stays = true};
     return true;
 }
+
+bool loaded_module_is_runtime(const char *path) {
+    static const char *const names[] = {"libgomp.so", "libgomp-", "libomp.so",
+                                        "libomp-",    "libomp5",  "libiomp5"};
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (strncmp(name, names[n], strlen(names[n])) == 0)
+            return true;
+    return false;
+}

@@ -23,6 +23,8 @@ struct loaded_module {
 
 bool loaded_module_of(const void *address, struct loaded_module *found);
 
+/* Whether a file is an OpenMP runtime, by its name. */
+bool loaded_module_is_runtime(const char *path);
 /* Bring the table up to date, where the loader has to be asked that way. The caller holds no lock of this
  * library and is in no signal handler. The first call is from this library's start. */
 void loaded_modules_look(void);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "process/program.h"
 
-#include "memory/sites.h"
+#include "process/loaded_module.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -74,7 +74,7 @@ static int look_at_module(struct dl_phdr_info *module, size_t bytes, void *any) 
     if (module->dlpi_adds == atomic_load_explicit(&modules_seen, memory_order_relaxed))
         return 1;
     *(unsigned long long *)any = module->dlpi_adds;
-    if (module->dlpi_name && site_module_is_runtime(module->dlpi_name))
+    if (module->dlpi_name && loaded_module_is_runtime(module->dlpi_name))
         atomic_store(&got_runtime, true);
     return 0;
 }

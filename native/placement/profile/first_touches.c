@@ -3,7 +3,6 @@
 
 #include "memory/mapping_budget.h"
 #include "process/system.h"
-#include "profile/block_groups.h"
 #include "profile/call_stacks.h"
 #include "protection/arming.h"
 
@@ -185,7 +184,6 @@ void first_touches_resume(bool at_once) {
         if (atomic_load(&k->waiting))
             resume(k);
     }
-    block_groups_resume();
     first_touches_spent(before - (system_thread_ns() - before)); /* opening takes as long */
 }
 

@@ -105,6 +105,7 @@ static void on_release(void) {
     const uint64_t mask = lock_take(&lock);
     block_groups_opened();
     first_touches_resume(false);
+    block_groups_resume();
     lock_give(&lock, mask);
 }
 
@@ -345,6 +346,7 @@ void profile_region_begin(struct region_call *call) {
     if (first_touches_wait()) {
         const uint64_t mask = lock_take(&lock);
         first_touches_resume(true);
+        block_groups_resume();
         lock_give(&lock, mask);
     }
     if (atomic_fetch_add(&running, 1) == 0)
