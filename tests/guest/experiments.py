@@ -172,7 +172,13 @@ def crowded(program: Path, batch: Batch) -> Prepared[dict[str, dict[str, int | s
         astray = sum(run.count for run in runs if run.node != run.wanted)
         decided = sum(run.count for run in runs)
         output = str(batch.said(place))
-        answers[label] = {"output": output, "left": found.left, "decided": decided, "astray": astray}
+        answers[label] = {
+            "output": output,
+            "left": found.left,
+            "unasked": found.unasked,
+            "decided": decided,
+            "astray": astray,
+        }
     return answers
 
 
