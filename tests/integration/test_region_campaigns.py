@@ -48,7 +48,6 @@ int main(void) {
 
 
 REPLAYED, BY_WHOLE_RUNS = "replays in forks of the program", "whole runs, by the region clock"
-OUTSIDE = "it makes the system call write, whose effects would be seen outside"
 
 
 @pytest.fixture(scope="module", params=[GCC, CLANG])
@@ -63,8 +62,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         done = campaign(found)
         assert done.returncode == 0, done.stderr
         said = (found / "data" / "journal.jsonl").read_text()
-        replayed = said.count(BY_WHOLE_RUNS) == said.count(f"{BY_WHOLE_RUNS}: {OUTSIDE}")
-        if replayed and all(is_about(*times) for times in listed_and_measured(found)):
+        if BY_WHOLE_RUNS not in said and all(is_about(*times) for times in listed_and_measured(found)):
             break
     return found
 

@@ -51,32 +51,20 @@ bool site_in_this_library(const void *address) {
     return (uintptr_t)address >= (uintptr_t)__ehdr_start && (uintptr_t)address < (uintptr_t)_end;
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 uint64_t site_hash(const char *module, uint64_t offset) {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = file_name(module); *c; c++)
+    for (const char *c = loaded_module_file(module); *c; c++)
         hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
     for (int i = 0; i < 8; i++)
         hash = (hash ^ (offset >> (8 * i) & 255)) * 0x100000001b3u;
     return hash;
 }
 
-static bool begins_with_one_of(const char *name, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-#define IS_ONE_OF(path, names) begins_with_one_of(file_name(path), names, sizeof(names) / sizeof *(names))
-
 bool site_module_outside(const char *path) {
     static const char *const names[] = {"libc.so.", "libc-2.", "libpthread",  "libdl.so",     "librt.so",
                                         "ld-linux", "libnuma", "libhwloc.so", "libgcc_s.so.", "linux-vdso"};
-    return IS_ONE_OF(path, names) || loaded_module_is_runtime(path);
+    return loaded_module_is_one_of(path, names, sizeof names / sizeof *names) ||
+           loaded_module_is_runtime(path);
 }
 
 const char *site_program(void) {

@@ -141,12 +141,20 @@ bool loaded_module_of(const void *address, struct loaded_module *found) {
     return true;
 }
 
+const char *loaded_module_file(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool loaded_module_is_one_of(const char *path, const char *const *names, size_t count) {
+    for (size_t n = 0; n < count; n++)
+        if (strncmp(loaded_module_file(path), names[n], strlen(names[n])) == 0)
+            return true;
+    return false;
+}
+
 bool loaded_module_is_runtime(const char *path) {
     static const char *const names[] = {"libgomp.so", "libgomp-", "libomp.so",
                                         "libomp-",    "libomp5",  "libiomp5"};
-    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-        if (strncmp(name, names[n], strlen(names[n])) == 0)
-            return true;
-    return false;
+    return loaded_module_is_one_of(path, names, sizeof names / sizeof *names);
 }

@@ -11,6 +11,7 @@
 #define NUMAPLACE_LOADED_MODULE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct loaded_module {
@@ -23,6 +24,9 @@ struct loaded_module {
 
 bool loaded_module_of(const void *address, struct loaded_module *found);
 
+/* A path's last part, and whether it begins with one of these names. */
+const char *loaded_module_file(const char *path);
+bool loaded_module_is_one_of(const char *path, const char *const *names, size_t count);
 /* Whether a file is an OpenMP runtime, by its name. */
 bool loaded_module_is_runtime(const char *path);
 /* Bring the table up to date, where the loader has to be asked that way. The caller holds no lock of this

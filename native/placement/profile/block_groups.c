@@ -274,6 +274,7 @@ void block_groups_resume(void) {
     uint32_t left = 0;
     if (!atomic_exchange(&opened, false))
         return;
+    const uint64_t before = system_thread_ns();
     for (uint32_t n = 0; n < atomic_load(&waiting_count); n++) {
         bool touched;
         const struct waiting w = waiting[n];
@@ -292,6 +293,7 @@ void block_groups_resume(void) {
         waiting[left++] = w;
     }
     atomic_store(&waiting_count, left);
+    first_touches_spent(before - (system_thread_ns() - before)); /* opening takes as long */
 }
 
 void block_groups_count(void) {

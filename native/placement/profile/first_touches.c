@@ -175,9 +175,7 @@ static void resume(struct known_range *k) {
 
 bool first_touches_wait(void) { return atomic_load(&waiting) != 0; }
 
-void first_touches_resume(bool at_once) {
-    if (!atomic_load(&waiting) || (!at_once && !first_touches_afford(false)))
-        return;
+void first_touches_resume(void) {
     const uint64_t before = system_thread_ns();
     for (uint32_t n = known_live_count(); n-- > 0;) {
         struct known_range *k = known_live(n);

@@ -28,8 +28,8 @@ void first_touches_begin(struct known_range *known, uint32_t similar);
 void first_touch_note(const struct touch *touch, uint32_t region);
 /* Whether parts are left that were not touched. */
 bool first_touches_wait(void);
-/* Protect again what is open and was not touched. `at_once` false: not if that costs too much. */
-void first_touches_resume(bool at_once);
+/* Protect again what is open and was not touched. */
+void first_touches_resume(void);
 /* Return the first page of a part within its range, and in `pages` their number. */
 size_t first_part_page(const struct known_range *known, uint32_t number, size_t *pages);
 /* The range is about to be removed. */

@@ -104,7 +104,7 @@ static void on_release(void) {
         return;
     const uint64_t mask = lock_take(&lock);
     block_groups_opened();
-    first_touches_resume(false);
+    first_touches_resume();
     block_groups_resume();
     lock_give(&lock, mask);
 }
@@ -345,7 +345,7 @@ void profile_region_begin(struct region_call *call) {
     block_groups_look();
     if (first_touches_wait()) {
         const uint64_t mask = lock_take(&lock);
-        first_touches_resume(true);
+        first_touches_resume();
         block_groups_resume();
         lock_give(&lock, mask);
     }
