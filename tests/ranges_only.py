@@ -12,6 +12,7 @@ NATIVE = ROOT / "native" / "placement"
 PARTS = (
     *(
         "memory/allocations",
+        "memory/block_watch",
         "memory/build_id",
         "memory/elf_objects",
         "memory/heap",
