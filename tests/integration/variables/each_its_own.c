@@ -1,5 +1,5 @@
 /* No fault: each thread allocates, initialises and uses a buffer of its own. */
-#include <omp.h>
+#include "seconds.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 int main(void) {
     double total = 0;
-    const double end_s = omp_get_wtime() + 0.7;
+    const double end_s = omp_get_wtime() + seconds();
     double *own[64] = {0};
 #pragma omp parallel
     {

@@ -1,6 +1,6 @@
 /* A file, the program's argument, is mapped in line 13, and every thread reads all of it. */
+#include "seconds.h"
 #include <fcntl.h>
-#include <omp.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@ int main(int count, char **word) {
     if (fstat(file, &about) != 0)
         return 1;
     const unsigned char *weights = mmap(NULL, about.st_size, PROT_READ, MAP_SHARED, file, 0);
-    const double end_s = omp_get_wtime() + 0.7;
+    const double end_s = omp_get_wtime() + seconds();
     long sum = 0;
     if (weights == MAP_FAILED)
         return 1;

@@ -1,5 +1,5 @@
 /* opened.c: a library with parallel regions; with OTHER_THREAD they are begun by a thread of its own. */
-#include <omp.h>
+#include "seconds.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static void *add(void *unused) {
         abort();
     for (long i = 0; i < N; i++)
         left[i] = right[i] = (double)i;
-    for (const double end_s = omp_get_wtime() + 0.7; omp_get_wtime() < end_s;)
+    for (const double end_s = omp_get_wtime() + seconds(); omp_get_wtime() < end_s;)
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
             left[i] += right[i];
