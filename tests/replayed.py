@@ -57,8 +57,8 @@ def on_a_server() -> ReplayedRegions:
         region("set_boundary", 702, 0.04, base(), gain(SPREAD, 1.0, 1.0, 1), gain(QUARTER, 0.8, 0.8, 1), team=8),
         region("write_checkpoint", 1501, 0.05, Gain(BASELINE, None, None, problem=NO_WRITE), replay_ratio=None),
         region("initialise", 33, 0.03, problem="it ran once: what comes once or twice is not"),
-        region("limit", 590, 0.02, problem="an instance takes less than 50 us"),
-        region("norm", 61, 0.02, problem="an instance takes less than 50 us"),
+        region("limit", 590, 0.02, problem="an instance takes less than 5 us"),
+        region("norm", 61, 0.02, problem="an instance takes less than 5 us"),
     )  # fmt: skip
     return ReplayedRegions(
         command=("./solver", "-n", "400", "mesh.dat"),

@@ -102,7 +102,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ``team`` is how many threads the replays had, ``pages`` how many pages were copied before, in ``copy_s``, and
     ``astray`` how many of them were then on other nodes than wanted. Of the
     program's threads, ``awake`` did not sleep meanwhile. ``first_s`` is the replay before all others: it alone is on
-    the run's own data.
+    the run's own data, and the only time where others fail on what it left.
     """
 
     times_s: tuple[float, ...]

@@ -23,8 +23,8 @@ the computer interrupt instances, which then take longer for the same work.
 COVERED = 0.9
 """Of a region's time: classes that together hold so much are replayed."""
 
-LEAST_SHARE, LEAST_INSTANCE_S = 0.01, 50e-6
-"""Regions with less of the time of all, and classes of shorter instances, are not: to start a team takes as long."""
+LEAST_SHARE, LEAST_INSTANCE_S = 0.01, 5e-6
+"""Regions with less of the time of all, and classes of shorter instances, are not: a barrier takes as long."""
 
 MOST_CLASSES = 8
 """Of a region: where it takes more of them, callers are not told apart."""

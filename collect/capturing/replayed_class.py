@@ -81,7 +81,7 @@ def _replayed(one: InstanceClass, tried: Sequence[CapturedRegion], cut: str) -> 
 def _why_not(one: InstanceClass, cut: str) -> str:
     if one.mean_s < LEAST_INSTANCE_S:
         least_us = LEAST_INSTANCE_S * 1e6
-        return f"an instance takes less than {least_us:.0f} us, about what it takes to start its threads: join regions"
+        return f"an instance takes less than {least_us:.0f} us, about what its barriers take: join regions"
     if not one.wanted:
         return "others hold most of the region's time"
     return (

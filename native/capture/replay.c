@@ -37,6 +37,7 @@
 
 #define SHORTEST_PAUSE_NS 50000
 #define LONGEST_PAUSE_NS 2000000
+#define STARTS_THREAD_NS 700000u /* twenty times what a runtime takes to start a thread */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* on all architectures */
 #endif
@@ -253,6 +254,22 @@ static void await(pid_t child, uint32_t limit_ms) {
     }
 }
 
+/* What others after it fail on may be what the one before has left, as lists that are full: the first replay
+ * alone is on the program's own data. It starts the team, too, and its pages are not yet where touches want
+ * them. */
+static bool first_stands(void) {
+    const bool failed = outcome->state == OUTCOME_CALL || outcome->state == OUTCOME_SIGNAL ||
+                        outcome->state == OUTCOME_LIMIT || outcome->state == OUTCOME_EXIT;
+    return failed && !copies_follow_touches(current) && outcome->first_ns >= outcome->team * STARTS_THREAD_NS;
+}
+
+static void take_first(void) {
+    outcome->state = OUTCOME_DONE;
+    outcome->wall_ns[0] = outcome->first_ns;
+    outcome->replays = 1;
+    outcome->emptied = 0;
+}
+
 /* LLVM's runtime notes each process that it is loaded in, and takes the note away at an exit that no child
  * has. */
 static void remove_note(pid_t child) {
@@ -287,6 +304,8 @@ struct outcome replay(const struct region_call *call, int team, const struct job
     } else {
         await(child, job->limit_ms);
         remove_note(child);
+        if (first_stands())
+            take_first();
     }
     if (outcome->observing && (outcome->state == OUTCOME_CALL || outcome->state == OUTCOME_SIGNAL ||
                                outcome->state == OUTCOME_EXIT))

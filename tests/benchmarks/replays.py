@@ -11,6 +11,8 @@ those like the replayed one took over the mean in the run with replays. The base
 of emptied caches is fitted to the run, so its error is that of the fit. `--figure FILE` draws the replays' times over
 the whole runs'.
 
+Other programs: `--program "./lulesh2.0 -s 30 -i 100"`, as they are.
+
 On a busy computer add `--processor-time`: threads that wait sleep, and the clock of an instance is the processor time
 of the program's threads together.
 """
@@ -18,6 +20,7 @@ of the program's threads together.
 import json
 import math
 import os
+import shlex
 import statistics
 import subprocess
 import tempfile
@@ -51,6 +54,7 @@ APPLICATIONS = ("short-regions", "serial-part", "locked-merge")
 VARIABLES = Path(__file__).parents[1] / "integration" / "variables"
 LEAST_SHARE = 0.05
 NEAR = 0.15
+FAR = 1.05
 HEAD = (
     "program",
     "regions",
@@ -58,6 +62,7 @@ HEAD = (
     "largest",
     "caches emptied",
     "expected from gains",
+    "share replayed",
     "right mapping",
     "not replayed",
     "whole runs / replays",
@@ -71,7 +76,8 @@ Whole = dict[tuple[str, str], dict[int, list[float]]]
 class Pair(NamedTuple):
     """A region under a mapping: seconds of an instance, by whole runs and by replays.
 
-    ``expected_s`` is the mean instance of the run with replays, over the gain that these tell; None for the baseline.
+    ``told`` is the gain over the baseline by replays, ``gain`` that by whole runs. ``expected_s`` is the mean instance
+    of the run with replays, over the gain that these tell; None for the baseline.
     """
 
     region: str
@@ -81,6 +87,8 @@ class Pair(NamedTuple):
     expected_s: float | None
     warm_s: float
     emptied: float
+    told: float
+    gain: float
 
     @property
     def off(self) -> float:
@@ -91,8 +99,8 @@ class Pair(NamedTuple):
 class Compared(NamedTuple):
     """A program's pairs; ``whole_s`` is one run under each mapping, ``replays_s`` what all replays took.
 
-    ``repeated_off``: how far the mean instance of the whole runs after the replays is off that of those before, by
-    region and mapping, if there were two in a round.
+    ``replayed`` is the share of the time in regions that replays stand for. ``repeated_off``: how far the mean instance
+    of the whole runs after the replays is off that of those before, by region and mapping, if a round had two.
     """
 
     program: str
@@ -101,6 +109,7 @@ class Compared(NamedTuple):
     replays_s: float
     failed: int
     repeated_off: tuple[float, ...]
+    replayed: float
 
     @property
     def right(self) -> tuple[int, int]:
@@ -177,14 +186,20 @@ def matched(
                 if times and gain.time_s and gain.speedup and gain.warm_s and region.instance_s:
                     whole_s = statistics.fmean(times) * region.instance_s * region.count / region.time_s
                     expected_s = None if gain is region.gains[0] else region.instance_s / gain.speedup
-                    pair = Pair(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied)
+                    base_s = statistics.fmean(whole[key, region.gains[0].mapping][number])
+                    base_s *= region.instance_s * region.count / region.time_s
+                    pair = Pair(
+                        *(key, gain.mapping, whole_s, gain.time_s, expected_s, gain.warm_s, region.emptied),
+                        *(gain.speedup, base_s / whole_s),
+                    )
                     found.setdefault((key, gain.mapping), []).append(pair)
     pairs = tuple(map(median_pair, found.values()))
     replays_s = statistics.median(answer.replay_s for answer in answers)
     whole_s = sum(map(statistics.median, walls.values()))
     twice = [[own for own in whole[key].values() if len(own) > 1] for key in found]
     repeated_off = tuple(abs(statistics.median(last / first for first, last in own) - 1) for own in twice if own)
-    return Compared(name, pairs, whole_s, replays_s, round(failed / len(answers)), repeated_off)
+    replayed = statistics.median(answer.replayed_share for answer in answers)
+    return Compared(name, pairs, whole_s, replays_s, round(failed / len(answers)), repeated_off, replayed)
 
 
 def add_round(whole: Whole, label: str, number: int, means: Mapping[str, float]) -> None:
@@ -208,7 +223,7 @@ def median_pair(pairs: Sequence[Pair]) -> Pair:
         replay * whole_s,
         statistics.median(expected) * whole_s if expected else None,
         warm * whole_s,
-        statistics.median(one.emptied for one in pairs),
+        *(statistics.median(each) for each in zip(*((one.emptied, one.told, one.gain) for one in pairs), strict=True)),
     )
 
 
@@ -220,6 +235,17 @@ def spread(off: Sequence[float]) -> str:
         f"{len(ordered)} pairs: median error {statistics.median(ordered):.1%}, 90% within {within:.1%}, "
         f"{near:.0%} within {NEAR:.0%}"
     )
+
+
+def gains_off(one: Compared) -> list[float]:
+    """Return how far the gains are off that replays foretell, over those of whole runs."""
+    return [abs(pair.told / pair.gain - 1) for pair in one.pairs if pair.expected_s is not None]
+
+
+def of_the_wrong_sign(one: Compared) -> int:
+    """Return of how many pairs a gain was foretold that is a loss, or the other way, and more than 5% apart."""
+    pairs = [pair for pair in one.pairs if pair.expected_s is not None]
+    return sum((p.told - 1) * (p.gain - 1) < 0 and abs(math.log(p.told / p.gain)) > math.log(FAR) for p in pairs)
 
 
 def expected_off(one: Compared) -> list[float]:
@@ -243,6 +269,8 @@ def summary(found: Sequence[Compared]) -> str:
         f"replays of other mappings than the baseline, {spread([pair.off for pair in others])}\n"
         f"these without emptied caches, {spread([abs(pair.warm_s / pair.whole_s - 1) for pair in others])}\n"
         f"expected from gains, {spread([off for one in found for off in expected_off(one)])}\n"
+        f"gains foretold, {spread([off for one in found for off in gains_off(one)])}, "
+        f"{sum(map(of_the_wrong_sign, found))} of the wrong sign by over 5%\n"
         f"the fastest mapping, or one within 2% of it, in {right} of {regions} regions\n"
         f"whole runs over replays {statistics.median(saved):.1f}x in the median, {geometric:.1f}x geometric, "
         f"{statistics.fmean(saved):.1f}x arithmetic mean"
@@ -259,6 +287,7 @@ def row(one: Compared) -> tuple[str, ...]:
         f"{max(off):.1%}" if off else "",
         " ".join(sorted({f"{pair.emptied:.0%}" for pair in one.pairs})),
         f"{statistics.median(expected):.1%}" if expected else "",
+        f"{one.replayed:.0%}",
         f"{right} of {regions}",
         str(one.failed),
         f"{one.whole_s / one.replays_s:.1f}" if one.replays_s > 0 else "",
@@ -302,11 +331,19 @@ def commands(folder: Path) -> dict[str, Callable[[int], list[str]]]:
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--seconds", default=1.5, show_default=True, help="Of a run with all cores.")
 @click.option("--processor-time", is_flag=True, help="Of all threads together, for a busy computer.")
+@click.option("--program", "others", multiple=True, help="A program and its arguments, instead of those known here.")
 @click.option("--every", is_flag=True, help="Print each pair, too.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the replays' times over the whole runs'.")
 @click.argument("names", nargs=-1)
 def main(
-    rounds: int, seconds: float, processor_time: bool, every: bool, figure: Path | None, names: tuple[str, ...]
+    *,
+    rounds: int,
+    seconds: float,
+    processor_time: bool,
+    others: tuple[str, ...],
+    every: bool,
+    figure: Path | None,
+    names: tuple[str, ...],
 ) -> None:
     """Compare replays with whole runs on this computer, with one thread and with one a core of its first node."""
     cores = len(os.sched_getaffinity(0))
@@ -317,13 +354,17 @@ def main(
             options = ("-shared", "-fPIC", "-Wall", "-Werror")
             clock = compiled(Path(__file__).with_name("processor_clock.c"), folder, options=options)
             os.environ |= {"LD_PRELOAD": str(clock), "OMP_WAIT_POLICY": "passive"}
-        for program, command in commands(folder).items():
+        known = {} if others else commands(folder)
+        asked_for = {words: shlex.split(words) for words in others}
+        for program, command in known.items():
             if not names or program in names:
-                steps = steps_for(command, seconds)
-                found.append(compared(program, command(steps), labels, rounds, folder))
-                for pair in found[-1].pairs if every else ():
-                    times_ms = f"whole {pair.whole_s * 1e3:.3f} ms, replay {pair.replay_s * 1e3:.3f}, warm"
-                    click.echo(f"{program} {pair.region} {pair.mapping}: {times_ms} {pair.warm_s * 1e3:.3f}", err=True)
+                asked_for[program] = command(steps_for(command, seconds))
+        for program, words in asked_for.items():
+            found.append(compared(program, words, labels, rounds, folder))
+            for pair in found[-1].pairs if every else ():
+                times_ms = f"whole {pair.whole_s * 1e3:.3f} ms, replay {pair.replay_s * 1e3:.3f}, warm"
+                gains = f"{pair.warm_s * 1e3:.3f}, gain {pair.gain:.2f}x, foretold {pair.told:.2f}x"
+                click.echo(f"{program} {pair.region} {pair.mapping}: {times_ms} {gains}", err=True)
     click.echo(table(HEAD, [row(one) for one in found]))
     click.echo(summary(found))
     if figure is not None:

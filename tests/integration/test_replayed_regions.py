@@ -34,6 +34,7 @@ SHAPES: dict[str, set[str]] = {
     "nested": set(),
     "settings": set(),
     "growing": set(),
+    "filling": set(),
     "reduction": set(),
     "signals": set(),
     "threads": set(),
@@ -70,7 +71,7 @@ def of_a_busy_computer(problem: str) -> bool:
     said = (
         "an instance's time",
         "others hold most",
-        "less than 50 us",
+        "less than 5 us",
         "--seconds",
         "did not come again",
         "took too long",

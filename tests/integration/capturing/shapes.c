@@ -26,7 +26,7 @@ static double kept;
 #pragma omp threadprivate(kept)
 static volatile sig_atomic_t alarms, children;
 
-/* Long enough for an instance to be worth a replay, 50 us, however fast the computer. */
+/* Long enough for an instance to be worth a replay, however fast the computer. */
 static double worked_at(double x) {
     for (int n = 0; n < 4; n++)
         x = 1 / (1 + x * x);
@@ -140,6 +140,25 @@ static void growing(void) {
                 array[i] += 1 / (1 + array[i] * array[i]);
         }
     }
+}
+
+/* A list is full after one instance, as those of a graph's neighbours: a second replay ends by SIGSEGV. */
+static void filling(void) {
+    double *list =
+        mmap(NULL, N * sizeof *list + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(list + N, 4096, PROT_NONE);
+    for (int t = 0; t < TIMES; t++) {
+        long end = 0;
+#pragma omp parallel for
+        for (long i = 0; i < N; i++) {
+            long at;
+#pragma omp atomic capture
+            at = end++;
+            list[at] = worked_at(worked_at((double)i));
+        }
+        array[t] += list[t] > 0;
+    }
+    munmap(list, N * sizeof *list + 4096);
 }
 
 /* Every eighth instance takes ten times as long, as on a multigrid's finest level, however busy the
@@ -280,6 +299,7 @@ int main(int count, char **word) {
                   {"nested", nested},
                   {"levels", levels},
                   {"growing", growing},
+                  {"filling", filling},
                   {"settings", settings},
                   {"signals", signals},
                   {"reduction", reduction},

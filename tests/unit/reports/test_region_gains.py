@@ -95,7 +95,7 @@ def test_the_last_row_is_one_mapping_for_the_whole_program() -> None:
 
 def test_reasons_have_their_regions_and_their_share_of_the_time() -> None:
     found = {each.reason: (each.regions, each.share) for each in DATA.not_replayed}
-    assert found["an instance takes less than 50 us"] == (("limit, solver.cc:590", "norm, solver.cc:61"), 0.04)
+    assert found["an instance takes less than 5 us"] == (("limit, solver.cc:590", "norm, solver.cc:61"), 0.04)
     assert found[NO_WRITE] == (("write_checkpoint, solver.cc:1501",), 0.05)
     assert [each.share for each in DATA.not_replayed] == sorted((s for _, s in found.values()), reverse=True)
 

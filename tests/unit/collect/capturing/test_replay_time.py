@@ -36,6 +36,12 @@ def test_beyond_emptied_caches_the_first_replay_counts() -> None:
     assert emptied_share([msgspec.structs.replace(alike, first_s=1.01)], 1.5) == 0
 
 
+def test_where_others_fail_the_first_replay_is_the_time() -> None:
+    alone = Outcome((3.0,), first_s=3.0)
+    assert (emptied_share([alone, alone], 2.0), time_of(alone, 2.0)) == (2.0, 3.0)
+    assert emptied_share([alone, msgspec.structs.replace(BOTH, first_s=3.9)], 1.0) == 0
+
+
 def test_without_replays_after_emptied_caches_or_without_a_difference_none_is() -> None:
     assert emptied_share([Outcome((1.0,)), BOTH], 2.0) == 0
     assert emptied_share([Outcome((1.0,), emptied_s=(1.02,))], 2.0) == 0

@@ -54,7 +54,7 @@ def test_what_was_not_replayed_says_why() -> None:
     assert why(LONG, CapturedRegion(nothing.asked, refused, 1.0)) == "it makes the system call read"
     assert "did not come again" in why(LONG)
     assert why(LONG, cut="it ended") == "it ended"
-    assert "less than 50 us" in why(InstanceClass(1e-5, 9, 0.5, (), wanted=False))
+    assert "less than 5 us" in why(InstanceClass(1e-6, 9, 0.5, (), wanted=False))
     assert "others hold most" in why(InstanceClass(1.0, 9, 0.05, (), wanted=False))
     assert "times an instance's time" in why(LONG, captured(0, 0.9, 1.0))
     assert replayed_classes([InstanceClass(1.0, 9, 0.005, (), wanted=False)], []) == ()

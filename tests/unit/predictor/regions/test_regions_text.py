@@ -39,7 +39,7 @@ ANSWER = ReplayedRegions(
     regions=(
         region(5, 6.0, BASE, SURE, ONCE, ratio=0.97),
         region(9, 3.0, BASE, ONCE, ratio=1.2),
-        region(12, 1.0, problem="an instance takes less than 50 us"),
+        region(12, 1.0, problem="an instance takes less than 5 us"),
     ),
     notes=("a note",),
 )
@@ -57,7 +57,7 @@ def test_each_region_has_its_best_mapping_and_the_others() -> None:
     assert first.split()[2:] == ["60%", "100%", "10", "0.97", "40%", "8", HALF, "2.00x", SPREAD, "1.10x", "once"]
     assert "as it is" in second
     assert f"{SPREAD} 1.10x once" in second
-    assert "app.c:12, 10% (1.00 s in 10 instances): not replayed, an instance takes less than 50 us" in text
+    assert "app.c:12, 10% (1.00 s in 10 instances): not replayed, an instance takes less than 5 us" in text
     assert "- a note" in text
 
 
