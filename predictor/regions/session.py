@@ -30,6 +30,7 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.child import STDERR, end_like, run_child, signals_held
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import command_of, executable_of
+from numapredict.collect.placing.fixed_teams import team_facts
 from numapredict.collect.placing.process import cannot_start, exit_and_signal
 from numapredict.collect.placing.profile_file import check_builds, read_profile
 from numapredict.collect.placing.run_file import JSON, check_place, write_json
@@ -127,7 +128,7 @@ def run_replayed(request: Request) -> int:
             region_time_s=sum(times.region_time_s for times in found),
             regions=regions,
             one_mapping=one_mappings(regions),
-            notes=tuple(_notes(first, again, placement, request.budget_s)),
+            notes=tuple(_notes(first, again, placement, request.budget_s, executable)),
             directory=str(Path.cwd()),
             disturbed=busy or again.busy or (looked if plain_s < short_s(len(placement.pus)) else ""),
             plain_s=plain_s,
@@ -332,7 +333,7 @@ def _baseline(prior: Prior, topology: Topology) -> int:
     return prior.nearest(canonical(Mapping(asked, nodes, "contiguous", nodes, "first-touch"), topology), topology)
 
 
-def _notes(first: FirstRun, again: _Again, placement: Placement, budget_s: float) -> Iterable[str]:
+def _notes(first: FirstRun, again: _Again, placement: Placement, budget_s: float, executable: str) -> Iterable[str]:
     captured = again.captured
     yield (
         f"baseline: {placement.mapping}; a replay is the median of three or more in a fork of the program, after its "
@@ -357,6 +358,12 @@ def _notes(first: FirstRun, again: _Again, placement: Placement, budget_s: float
         yield f"{ENDED}: let it run to its end"
     if any(not one.replays and not one.cut for one in captured):
         yield f"the {budget_s:g} s for replays were used up: --seconds allows more"
+    asks = team_facts((executable,)).asks.rstrip("_")
+    if asks and captured:
+        yield (
+            f"it calls {asks}, and may go another way with another number of threads, which a replay does not: "
+            "`run --mapping` measures it"
+        )
     own = {one.asked.team for one in captured} - {0, placement.mapping.threads}
     if own:
         yield (

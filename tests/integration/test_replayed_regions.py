@@ -112,6 +112,7 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
     done, answer = asked(tmp_path, str(shapes), word)
     assert done.returncode == 0
     assert done.stdout.count("at the end") == 1  # what the program does at its end, no replay does
+    assert "it calls" not in " ".join(answer["notes"])
     (region,) = answer["regions"]
     problems = {gain["problem"] for gain in region["gains"] if gain["mapping"].startswith("1x1")}
     assert problems == {said}, answer
@@ -155,6 +156,7 @@ def test_regions_with_instances_of_many_sizes_have_several_classes(word: str, tm
         counted = {count: [one for one in region["classes"] if one["gains"]] for count, region in regions.items()}
         if all(len(counted[count]) >= least for count, least in UNLIKE[word].items()):
             break
+    assert "it calls omp_get_max_threads" in " ".join(answer["notes"])
     for count, least in UNLIKE[word].items():
         assert len(counted[count]) >= least, answer
         instances = [one["instance"] for one in counted[count]]
