@@ -23,13 +23,14 @@
 #define LINE_BYTES 8192 /* of /proc/self/maps: a path has less than 4096 */
 /* What asking about memory that the program frees may take, of the processor time of the thread that frees
  * it. */
-#define ALLOWED_NS 250000000u
+#define ALWAYS_ASKED 64u /* ranges, of a program that frees few */
+#define ALLOWED_NS 10000000u
 #define ALLOWED_SHARE 50u
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 static _Atomic uint32_t left_free; /* teams, and threads that the program started itself */
 static _Atomic uint32_t brief;
-static _Atomic uint64_t spent_ns, not_asked;
+static _Atomic uint64_t spent_ns, not_asked, freed;
 
 static bool late;
 static pid_t parent; /* of a forked child; 0 in a process that began as a program */
@@ -100,7 +101,7 @@ void verify_after_fork(void) {
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         right[slot] = wrong[slot] = 0;
     left_free = brief = 0;
-    spent_ns = not_asked = 0;
+    spent_ns = not_asked = freed = 0;
     atomic_store(&is_told, false);
 }
 
@@ -219,7 +220,8 @@ static void visit(struct range *range, void *unused) {
 }
 
 static bool can_afford(void) {
-    return atomic_load(&spent_ns) < ALLOWED_NS + system_thread_ns() / ALLOWED_SHARE;
+    return atomic_fetch_add(&freed, 1) < ALWAYS_ASKED ||
+           atomic_load(&spent_ns) < ALLOWED_NS + system_thread_ns() / ALLOWED_SHARE;
 }
 
 void verify_freed(struct range *range) {
