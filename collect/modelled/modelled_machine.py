@@ -24,7 +24,7 @@ from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.campaign_time import campaign_time_s
 from numapredict.collect.modelled.description import MachineDescription
-from numapredict.collect.modelled.native_cycles import NativeCycles, native_cycles
+from numapredict.collect.modelled.native_cycles import NativeCycles, cycles_note, native_cycles
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_CENSUS, regions_note
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
@@ -100,6 +100,11 @@ class ModelledMachine:
         """Return whether the mapping fits the described topology."""
         return fits(mapping, self.topology)
 
+    @property
+    def threads_for_cycles(self) -> tuple[int, ...]:
+        """Return with how many threads a program is traced for its own cycles, none where all have the machine's."""
+        return (CENSUS_THREADS,) if self.description.cycles_from_native_run else ()
+
     def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> float:
         """Return roughly how long one core takes for runs under these mappings and for the traces that they still need.
 
@@ -117,8 +122,7 @@ class ModelledMachine:
         There is one for each number of threads, each number of threads that share a core, and a program's own cycles.
         """
         needed = {(mapping.threads, mapping.threads_per_core) for mapping in mappings}
-        if needed and self.description.cycles_from_native_run:
-            needed.add((CENSUS_THREADS, 1))
+        needed |= {(threads, 1) for threads in self.threads_for_cycles if needed}
         missing = tuple(threads for threads, each in sorted(needed) if not self.store.has_trace(program, threads, each))
         budget = self.store.budget
         return TracesToTake(missing, budget.census_s + budget.trace_s * len(missing) if missing else 0.0)
@@ -276,7 +280,7 @@ class ModelledMachine:
                 WHOLE_CENSUS if traced.census.complete else CUT_CENSUS,
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
-                *((own.note,) if own else ()),
+                *(cycles_note(own, self.description) if self.threads_for_cycles else ()),
                 *regions_note(times_s, native_s, traced.phased.seen),
                 *self._region_times_note(traced, times_s, repetition.time_s, mapping),
                 *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),

@@ -17,6 +17,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu{}/cache")
 _UNIT_BYTES = {"K": 1 << 10, "M": 1 << 20}
 # Rounds far shorter than a time slice: on a busy computer some are left alone, and the best of them is the computer's.
 _ROUNDS, _ROUND_MS = 60, 1
+_HIT_TRIES = 3  # others empty a shared cache, too
 _MOST_BYTES = 1 << 30
 _PLENTY_GBps = 1e4
 
@@ -78,7 +79,7 @@ def measured_here() -> NativeComputer | None:
         speed = _asked(pu, "frequency")
         chase = _asked(pu, "latency", beyond)
         stream = _asked(pu, "bandwidth", beyond)
-        hit = _asked(pu, "cache", within)
+        hits = [_asked(pu, "cache", within) for _ in range(_HIT_TRIES)]
     except UnrunnableProgramError:
         return None
     return NativeComputer(
@@ -88,7 +89,7 @@ def measured_here() -> NativeComputer | None:
         read_GBps=max(stream["thread_read_GBps"]),
         write_GBps=max(stream["thread_write_GBps"]),
         cache_bytes=shared,
-        cache_ns=min(hit["latency_ns"]),
+        cache_ns=min(min(hit["latency_ns"]) for hit in hits),
     )
 
 

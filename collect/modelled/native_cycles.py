@@ -22,14 +22,14 @@ from numapredict.collect.modelled.thread_places import places_on
 from numapredict.collect.placing.census import Census
 
 PROVENANCE = "native_cycles"
-"""The name of a measurement's note with the cycles of an instruction, where they are the program's own."""
+"""The name of a measurement's note with the cycles of an instruction, on a machine that asks for a program's own."""
 
-# Bounds, times the description's cycles: half of them is what fills all issue slots of a cycle (models/machines), and
-# beyond four times the run waited for something else than its instructions: faults of pages, the disk.
-_LEAST, _MOST = 0.5, 4.0
+# A description has the cycles of a loop that fills its cores: no program has less. With more than so many times these
+# the run waited for something else than its instructions: faults of pages, the disk.
+_MOST = 4.0
 _LEAST_S = 0.005  # of processor time: below that the clock decides
 _LEAST_SHARE = 0.5  # of the native region time must be of regions that the trace saw
-_ROUNDS = 12  # bisections: a range of 8 to 1 within 0.1%
+_ROUNDS = 12  # bisections: a range of 4 to 1 within 0.1%
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,20 +41,20 @@ class NativeCycles(msgspec.Struct, frozen=True):
     processor: str
     frequency_GHz: float
 
-    @property
-    def note(self) -> tuple[str, str]:
-        """Return the note for a measurement's provenance."""
-        return PROVENANCE, f"{self.cycles:.3g}, by the native run on {self.processor} at {self.frequency_GHz:.2f} GHz"
+
+def cycles_note(own: NativeCycles | None, machine: MachineDescription) -> tuple[tuple[str, str]]:
+    """Return the note of a program's own cycles for a measurement's provenance, or that it keeps the machine's."""
+    if own is None:
+        text = f"{machine.cycles_per_instruction:.3g}, as described: its native run here does not tell more"
+    else:
+        text = f"{own.cycles:.3g}, as in its native run here on {own.processor} at {own.frequency_GHz:.2f} GHz"
+    return ((PROVENANCE, text),)
 
 
 def native_cycles_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
-    """Return a line for each program whose instructions cost what its native run says."""
+    """Return a line for each program on a machine that asks for its own cycles."""
     notes = {m.program: dict(m.provenance).get(PROVENANCE) for m in measurements}
-    return tuple(
-        f"cycles an instruction of {program}: {note}; scaled to the machine by its frequency"
-        for program, note in notes.items()
-        if note
-    )
+    return tuple(f"cycles an instruction of {program}: {note}" for program, note in notes.items() if note)
 
 
 def native_cycles(
@@ -63,7 +63,7 @@ def native_cycles(
     """Return a program's cycles per instruction, None where its native run does not tell them.
 
     ``phased``: its trace with the native run's number of threads, through the machine's private caches. It is not told
-    by regions that the trace did not see whole, or whose memory alone takes as long in the model as they did.
+    by regions that the trace did not see whole, or that took no longer than in the model with the machine's cycles.
     """
     work_s = {
         region.key: _work_s(region.work_s, region.count)
@@ -77,7 +77,7 @@ def native_cycles(
     here = computer.described(machine)
     mine = np.isin(phased.region, np.array(list(work_s), dtype=np.uint64)) & ~phased.serial
     run = _Run(phased, here, mine, seed)
-    low, high = (bound * machine.cycles_per_instruction for bound in (_LEAST, _MOST))
+    low, high = machine.cycles_per_instruction, _MOST * machine.cycles_per_instruction
     if run.work_s(low) >= native_s:
         return None
     for _ in range(_ROUNDS):

@@ -12,7 +12,7 @@ from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription, TeamCost
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.native_computer import NativeComputer
-from numapredict.collect.modelled.native_cycles import PROVENANCE
+from numapredict.collect.modelled.native_cycles import PROVENANCE, native_cycles_in_words
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import TraceBudget
@@ -132,7 +132,7 @@ def test_a_placed_run_has_the_same_cycles_and_a_measurement_a_note() -> None:
     store = StoreHere(parts(1), work_s=2 * N * 0.7e-9)
     made = ModelledMachine(ASKS, store)  # type: ignore[arg-type]
     measured = made.run(PROGRAM, parse_label("2x1-contiguous-bind"))
-    assert dict(measured.provenance)[PROVENANCE] == "1.4, by the native run on A CPU at 2.00 GHz"
+    assert dict(measured.provenance)[PROVENANCE] == "1.4, as in its native run here on A CPU at 2.00 GHz"
     pages = np.zeros(0, dtype=np.int32)
     assert made.run_placed(PROGRAM, (0, 0), pages)[0].time_s == measured.repetitions[0].time_s
     plain = ModelledMachine(MACHINE, store)  # type: ignore[arg-type]
@@ -140,8 +140,12 @@ def test_a_placed_run_has_the_same_cycles_and_a_measurement_a_note() -> None:
 
 
 def test_a_run_that_tells_nothing_leaves_the_cycles_of_the_description() -> None:
-    store = StoreHere(parts(1), work_s=0.0)
-    assert region_ns(store, "2x1-contiguous-bind", ASKS) == pytest.approx(4000 * (N + 5000))
+    made = ModelledMachine(ASKS, StoreHere(parts(1), work_s=0.0))  # type: ignore[arg-type]
+    measured = made.run(PROGRAM, parse_label("2x1-contiguous-bind"))
+    assert measured.repetitions[0].time_s == pytest.approx(4000 * (N + 5000) * 1e-9)
+    assert native_cycles_in_words([measured]) == (
+        "cycles an instruction of p: 1, as described: its native run here does not tell more",
+    )
 
 
 def test_the_trace_for_the_cycles_counts_among_those_to_take(tmp_path: Path) -> None:
