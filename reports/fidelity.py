@@ -1,5 +1,6 @@
 """The fidelity table: published figures against the model's, as Markdown."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,15 +12,29 @@ _HEAD = (
 )
 
 
-KEPT = "\n## Timed guest "
+_KEPT = ("## Measured seconds: ", "## Timed guest ")
 """How sections begin that another command adds to the file (tests/benchmarks); they stand last."""
 
 
 def write_table(table: str, path: Path) -> None:
-    """Write a table in one step; sections that begin as KEPT stay behind it. Raises UnwritableError."""
+    """Write a table in one step; sections that another command added stay behind it. Raises UnwritableError."""
     with refused_as(f"cannot write the table {path}"):
-        _, *kept = path.read_text().split(KEPT) if path.is_file() else [""]
-        replace_file(path, KEPT.join([table, *kept]).encode())
+        _, kept = _parts(path.read_text() if path.is_file() else "")
+        replace_file(path, "\n".join([table, *kept]).encode())
+
+
+def with_section(page: str, made: str) -> str:
+    """Return the file's text with such a section, in the place of the one of the same heading, or among the last."""
+    table, kept = _parts(page)
+    title = made.partition("\n")[0]
+    others = [section for section in kept if section.partition("\n")[0] != title]
+    return "\n".join([table, *sorted([*others, made])])
+
+
+def _parts(page: str) -> tuple[str, list[str]]:
+    """Return the table of a page, and the sections that another command added, each with one line's end."""
+    parts = [part.rstrip("\n") + "\n" for part in re.split(r"^(?=## )", page, flags=re.MULTILINE)]
+    return "\n".join(part for part in parts if not part.startswith(_KEPT)), [p for p in parts if p.startswith(_KEPT)]
 
 
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:

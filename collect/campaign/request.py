@@ -26,6 +26,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
+from numapredict.collect.modelled.native_cycles import native_cycles_in_words
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program, name_with_arguments, program_of
@@ -193,7 +194,9 @@ def run_campaign(campaign: Campaign) -> Dataset:
 
 
 def warn_of(measurements: Sequence[Measurement]) -> None:
-    """Log exit codes other than 0, traces that saw different regions, and disturbed runs."""
+    """Log programs' own cycles, exit codes other than 0, traces that saw different regions, and disturbed runs."""
+    for line in native_cycles_in_words(measurements):
+        log.info(line)
     for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
         for line in notes(measurements):
             log.warning(line)

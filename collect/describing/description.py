@@ -138,6 +138,7 @@ def _core(measured: MeasuredComputer, about: About) -> CoreTable:
             " frequency of one core",
         ),
         "reorder_window": _WINDOW,
+        "cycles_from_native_run": "a sum and a stencil do not stand for all programs",
     }
     if turbo:
         counts = ", ".join(str(count) for count, _ in cores.turbo_GHz)
@@ -161,6 +162,7 @@ def _core(measured: MeasuredComputer, about: About) -> CoreTable:
         frequency_GHz=rounded(cores.frequency_GHz.middle),
         cycles_per_instruction=rounded(alone.middle / cores.instructions_per_ns.middle),
         reorder_window=REORDER_WINDOW,
+        cycles_from_native_run=True,
         turbo_GHz=turbo,
         threads=threads if throughput is not None else None,
         smt_throughput=throughput,

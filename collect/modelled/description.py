@@ -78,7 +78,8 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     GBps are 1e9 bytes a second. Write bandwidths count the bytes that the program writes: fetching a line in order to
     own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
-    a core needs without waits for memory, ``reorder_window`` how many instructions it starts past one that waits.
+    a core needs without waits for memory, where ``cycles_from_native_run`` is false or a program has none of its own;
+    ``reorder_window`` how many instructions it starts past one that waits.
     ``turbo_GHz``: the frequency by active cores of a package, where it depends on them. ``smt_throughput``: what a core
     executes with all its ``threads_per_core`` threads, over what it does with one. ``packages``: of each node. ``die``:
     None where no link of one is described. ``team_costs``, ``other_cache_ns``: empty and 0 where the description has
@@ -111,6 +112,7 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     die: Die | None = None
     team_costs: tuple[TeamCost, ...] = ()
     other_cache_ns: float = 0.0
+    cycles_from_native_run: bool = False
 
     def with_siblings(self, count: int) -> "MachineDescription":
         """Return the machine as a thread sees it that shares its core: with its part of the private cache's ways."""
@@ -245,6 +247,7 @@ def _description(file: MachineFile) -> MachineDescription:
         die=Die(file.die.cores, file.die.read_GBps, file.die.write_GBps) if file.die is not None else None,
         team_costs=_team_costs(file.synchronisation),
         other_cache_ns=(file.synchronisation and file.synchronisation.other_cache_ns) or 0.0,
+        cycles_from_native_run=file.core.cycles_from_native_run is True,
     )
 
 

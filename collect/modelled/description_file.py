@@ -38,6 +38,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "threads": (1, 65_536),
     "smt_throughput": (1, 100),
     "inclusive": (0, 1),
+    "cycles_from_native_run": (0, 1),
     "packages": (0, 4095),
     "nodes": (1, 1024),
     "fork_join_us": (1e-3, 1e6),
@@ -54,7 +55,9 @@ a centimetre, and an access of 10 ms is not to memory.
 MOST_NODES, MOST_CORES, MOST_THREADS = 1024, 65_536, 16
 
 # Counts, node numbers and truth values.
-MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by", "packages", "inclusive"})
+MAY_BE_ZERO = frozenset(
+    {"cores", "memory_bytes", "ends", "paths", "measured_by", "packages", "inclusive", "cycles_from_native_run"}
+)
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,12 +71,14 @@ class CoreTable(Table, frozen=True, kw_only=True):
 
     ``turbo_GHz``: the frequency by active cores of a package, the first entry for one; the last holds for all further
     cores. ``threads``: hardware threads of a core (1 where absent). ``smt_throughput``: what a core executes a second
-    when all its threads compute, over what it executes for one thread alone.
+    when all its threads compute, over what it executes for one thread alone. ``cycles_from_native_run``: whether a
+    program's own cycles per instruction, by its native run, take the place of ``cycles_per_instruction``.
     """
 
     frequency_GHz: float
     cycles_per_instruction: float
     reorder_window: Count
+    cycles_from_native_run: bool | None = None
     turbo_GHz: Row = ()
     threads: Count | None = None
     smt_throughput: float | None = None

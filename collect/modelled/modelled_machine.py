@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +24,7 @@ from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.campaign_time import campaign_time_s
 from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.native_cycles import NativeCycles, cycles_note, native_cycles
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_CENSUS, regions_note
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
@@ -92,10 +94,16 @@ class ModelledMachine:
         self._synchronisation = Synchronisation(description)
         self._traced: OrderedDict[Hashable, TracedProgram] = OrderedDict()
         self._demands: OrderedDict[Hashable, Demand] = OrderedDict()
+        self._cycles: dict[str, NativeCycles | None] = {}
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits the described topology."""
         return fits(mapping, self.topology)
+
+    @property
+    def threads_for_cycles(self) -> tuple[int, ...]:
+        """Return with how many threads a program is traced for its own cycles, none where all have the machine's."""
+        return (CENSUS_THREADS,) if self.description.cycles_from_native_run else ()
 
     def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> float:
         """Return roughly how long one core takes for runs under these mappings and for the traces that they still need.
@@ -111,10 +119,11 @@ class ModelledMachine:
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> TracesToTake:
         """Return the traces missing in the cache, and the most time that the budget allows for them.
 
-        There is one for each number of threads, and one more for each number of threads that share a core.
+        There is one for each number of threads, each number of threads that share a core, and a program's own cycles.
         """
-        needed = sorted({(mapping.threads, mapping.threads_per_core) for mapping in mappings})
-        missing = tuple(threads for threads, each in needed if not self.store.has_trace(program, threads, each))
+        needed = {(mapping.threads, mapping.threads_per_core) for mapping in mappings}
+        needed |= {(threads, 1) for threads in self.threads_for_cycles if needed}
+        missing = tuple(threads for threads, each in sorted(needed) if not self.store.has_trace(program, threads, each))
         budget = self.store.budget
         return TracesToTake(missing, budget.census_s + budget.trace_s * len(missing) if missing else 0.0)
 
@@ -125,7 +134,7 @@ class ModelledMachine:
         UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
         """
         placement = resolve(mapping, self.topology)
-        places = places_of(placement.slots, self.description)
+        places = places_of(placement.slots, self._described(program))
         try:
             traced = self.traced(program, mapping.threads, mapping.thread_policy, int(places.siblings.max()))
         except TracingError as error:
@@ -188,7 +197,25 @@ class ModelledMachine:
         uses. Raises as ``run`` does, and TracingError for a program that fails.
         """
         traced = self.traced(program, len(thread_node), thread_policy)
-        return self._timed(program, traced, places_on(thread_node, self.description), page_node, thread_policy)
+        return self._timed(program, traced, places_on(thread_node, self._described(program)), page_node, thread_policy)
+
+    def _described(self, program: Program) -> MachineDescription:
+        """Return the machine as it runs a program: with the program's own cycles per instruction where it has them."""
+        if not self.description.cycles_from_native_run:
+            return self.description
+        if program.identity not in self._cycles:
+            self._cycles[program.identity] = self._native_cycles(program)
+        own = self._cycles[program.identity]
+        return msgspec.structs.replace(self.description, cycles_per_instruction=own.cycles) if own else self.description
+
+    def _native_cycles(self, program: Program) -> NativeCycles | None:
+        """Return a program's own cycles, None where no native run tells them; the first run says why it cannot run."""
+        try:
+            traced = self.traced(program, CENSUS_THREADS)
+        except TracingError:
+            return None
+        computer, seed = self.store.computer(program), self.store.budget.seed
+        return native_cycles(traced.phased, traced.census, computer, self.description, seed) if computer else None
 
     def _timed(
         self,
@@ -235,7 +262,7 @@ class ModelledMachine:
     def _measured(
         self, program: Program, placement: Placement, places: ThreadPlaces, traced: TracedProgram
     ) -> Measurement:
-        mapping = placement.mapping
+        mapping, own = placement.mapping, self._cycles.get(program.identity)
         pages = place_pages(placement, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
         repetition, times_s = self._timed(program, traced, places, pages, mapping.thread_policy)
@@ -253,6 +280,7 @@ class ModelledMachine:
                 WHOLE_CENSUS if traced.census.complete else CUT_CENSUS,
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
+                *(cycles_note(own, self.description) if self.threads_for_cycles else ()),
                 *regions_note(times_s, native_s, traced.phased.seen),
                 *self._region_times_note(traced, times_s, repetition.time_s, mapping),
                 *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),

@@ -13,11 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cache import cache_folder, has_room, stand_in, unwritable
 from numapredict.collect.host.durable import replace_file
 from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.native_computer import NativeComputer, measured_here
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.modelled.trace import Trace, parse_trace
 from numapredict.collect.modelled.tracing import TraceBudget, check_program, counted_variables, take_census, take_trace
@@ -31,6 +34,8 @@ BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
 _DIGESTED_BYTES = 64 << 20
 _WHAT = "trace cache"
+_COMPUTER = ".computer"  # beside a census
+_COMPUTERS = msgspec.json.Decoder(NativeComputer | None)
 
 T = TypeVar("T")
 
@@ -54,6 +59,7 @@ class TraceStore:
         self._folder = folder
         self._counted = counted_variables()
         self._keys: dict[Program, str] = {}
+        self._here: NativeComputer | None = None
 
     @property
     def folder(self) -> Path:
@@ -62,18 +68,26 @@ class TraceStore:
 
     def census(self, program: Program) -> Census:
         """Return a program's census, from the cache or from one native run."""
-        path = self.folder / f"{self._key(program)}.census"
+        path = self._census_path(program)
         found = _read(path, parse_census)
         if found is None:
             self._make_room()
             text = f"{program.name}: one native run to count its parallel regions"
             with lasting(log, text, self.budget.census_s):
                 data = take_census(program, self.budget, self._counted)
+            if self.machine.cycles_from_native_run:
+                self._here = self._here or measured_here()
+                self._store(f"{path.stem}{_COMPUTER}", msgspec.json.encode(self._here))
             self._store(path.name, data)
             found = parse_census(data)
         if found is None:
             raise InvalidInputError(f"{path}: an empty census; remove the file and try again")
         return found
+
+    def computer(self, program: Program) -> NativeComputer | None:
+        """Return the computer that a program's census was taken on, None where it was not measured then."""
+        path = self._census_path(program).with_suffix(_COMPUTER)
+        return _read(path, _COMPUTERS.decode)
 
     def trace(self, program: Program, threads: int, siblings: int = 1) -> Trace:
         """Return a program's trace with a number of threads, from the cache or from one emulated run.
@@ -111,6 +125,11 @@ class TraceStore:
         if program not in self._keys:
             self._keys[program] = self.digest(program)
         return self._keys[program]
+
+    def _census_path(self, program: Program) -> Path:
+        """Return the file of a program's census: one of its own where the computer is measured with it."""
+        measured = "-here" if self.machine.cycles_from_native_run else ""
+        return self.folder / f"{self._key(program)}{measured}.census"
 
     def _trace_path(self, program: Program, threads: int, siblings: int) -> Path:
         shared = f"-smt{siblings}" if siblings > 1 else ""
@@ -173,7 +192,7 @@ def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
     """Return a cached file's parsed content, or None where it is missing or damaged: then it is made again."""
     try:
         return parse(read_bounded(path, MOST_FILE_BYTES))
-    except (OSError, InvalidInputError):
+    except (OSError, InvalidInputError, msgspec.DecodeError):
         return None
 
 

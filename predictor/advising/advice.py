@@ -15,6 +15,7 @@ from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.mapped_files import files_in_words
 from numapredict.collect.measuring.run_limit import UNLIMITED
+from numapredict.collect.modelled.native_cycles import native_cycles_in_words
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
@@ -326,7 +327,8 @@ def _since(kept: KeptRuns) -> str:
 
 def _warnings(found: Search, share: float | None, confirmation: Confirmation | None) -> tuple[str, ...]:
     measured = found.compared()
-    lines = [*exit_codes_in_words(measured), *compared_in_words(measured), *files_in_words(measured)]
+    said = (exit_codes_in_words, compared_in_words, native_cycles_in_words, files_in_words)
+    lines = [line for in_words in said for line in in_words(measured)]
     if share is not None and share < ENOUGH_SEEN:
         lines.append(
             f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "

@@ -189,7 +189,8 @@ def _on_described(question: Question, name: str) -> Advice | Unknown:
             "--no-cut is for runs of this computer, and those of a described machine are computed: leave it out"
         )
     check_program(program)
-    budget = _budget(question.budget_s, RUNS)  # so that more runs find the traces of fewer
+    traces = RUNS + len(modelled_machine(name).threads_for_cycles)
+    budget = _budget(question.budget_s, traces)  # so that more runs find the traces of fewer
     described = modelled_machine(name, budget, strict=question.strict, region_times=True)
     log.info(f"{described.name}, modelled: {shape_of(described.topology)}")
     model, prior = _knowledge(question, described)
@@ -252,7 +253,7 @@ def _prior(machine: Machine, question: Question) -> Prior:
 
 
 def _budget(budget_s: float, runs: int) -> TraceBudget:
-    """Return how a census and one trace a run share the budget."""
+    """Return how a census and one trace a run, and those for a program's own cycles, share the budget."""
     return TraceBudget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACES_PART / runs)
 
 

@@ -1,12 +1,14 @@
-"""The tables of sweeps in timed guests: what is compared, and the sections of FIDELITY.md."""
+"""The tables of sweeps in timed guests and of measured seconds: what is compared, and the sections of FIDELITY.md."""
 
 import math
 
 import pytest
 
 from numapredict.collect.mapping import parse_label
+from numapredict.reports.fidelity import with_section
+from tests.benchmarks import measured_seconds
 from tests.benchmarks.table import table
-from tests.benchmarks.timed_against_modelled import Compared, section, with_section
+from tests.benchmarks.timed_against_modelled import Compared, section
 from tests.benchmarks.timed_gains import Gain, captured, geometric
 
 LABELS = tuple(map(parse_label, ("4x2-contiguous-first-touch", "4x2-contiguous-locality", "2x1-contiguous-bind")))
@@ -44,3 +46,16 @@ def test_sections_replace_their_own_and_no_other() -> None:
 def test_columns_of_numbers_stand_right() -> None:
     lines = table(("name", "share", "label"), [("a", "-3%", "4x2-mix"), ("b", "", "1x1-bind")]).splitlines()
     assert lines[1] == "| --- | ---: | --- |"
+
+
+def test_measured_seconds_are_compared_with_the_nearer_end_of_their_range() -> None:
+    assert measured_seconds.deviation(0.6, (0.5, 0.7)) == 0
+    assert measured_seconds.deviation(0.4, (0.5, 0.7)) == pytest.approx(-0.2)
+    assert measured_seconds.deviation(1.4, (0.5, 0.7)) == pytest.approx(1.0)
+    heat = measured_seconds.Modelled({16: 0.4, 8: 0.7, 4: 1.5, 1: 6.0}, {16: 0.45, 8: 0.8, 4: 1.7, 1: 6.8}, "0.4, here")
+    made = measured_seconds.section({"heat 4096 80": heat}, "made")
+    assert "3 of 4 are within 25% then. Cycles: heat 4096 80: 0.4, here. Made by `made`." in made
+    assert "| heat 4096 80 | 16 | 0.53 to 0.70 | 0.40 | -25% | 0.45 | -15% | yes |" in made
+    assert "| heat 4096 80 | 8 | 1.20 | 0.70 | -42% | 0.80 | -33% | **no** |" in made
+    assert "| bt.W | 16 | 0.41 to 0.47 | 0.22 | -46% |  |  |  |" in made
+    assert with_section("# Fidelity\n\nrows\n", made).startswith(f"# Fidelity\n\nrows\n\n{made}")

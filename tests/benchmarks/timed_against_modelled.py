@@ -22,7 +22,7 @@ from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping
-from numapredict.reports.fidelity import KEPT
+from numapredict.reports.fidelity import with_section
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_gains import read_sweep
 from tests.benchmarks.timed_programs import codelets, foreign
@@ -185,13 +185,6 @@ def _summary(what: str, found: Sequence[Compared]) -> str:
         f" {min(correlations):.2f} at least, median error {error:.0%}, {sum(one.apart for one in found) / pairs:.0%} of"
         f" {pairs} pairs over 20% apart, the same number of threads is fastest in {same} of {len(found)} programs."
     )
-
-
-def with_section(page: str, made: str) -> str:
-    """Return FIDELITY.md's text with a section, in the place of the one of its machine or at the end."""
-    title, _, _ = made.partition("\n")
-    sections = [part for part in page.split(KEPT)[1:] if not f"## Timed guest {part}".startswith(f"{title}\n")]
-    return KEPT.join([page.split(KEPT, maxsplit=1)[0], *sorted([*sections, made.removeprefix(KEPT.lstrip())])])
 
 
 def draw(found: Sequence[Compared], file: Path, machine: str) -> None:

@@ -72,9 +72,9 @@ def characterise_command(request: CharacterisationRequest) -> tuple[Characterisa
         plan = plan_of(machine.topology, request.threads, request.page_policies, smt=not request.no_smt)
     else:
         executable = check_program(program)
-        topology = modelled_machine(request.machine).topology
-        plan = plan_of(topology, request.threads, request.page_policies, smt=not request.no_smt)
-        budget = budget_of(request.budget_s, len(plan.thread_counts))
+        described = modelled_machine(request.machine)
+        plan = plan_of(described.topology, request.threads, request.page_policies, smt=not request.no_smt)
+        budget = budget_of(request.budget_s, len({*plan.thread_counts, *described.threads_for_cycles}))
         machine = modelled_machine(request.machine, budget, strict=request.strict)
     log.info(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
     if not machine.modelled and emulation():

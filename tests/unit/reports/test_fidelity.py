@@ -38,9 +38,10 @@ def test_every_figure_has_a_row_and_a_verdict() -> None:
 def test_a_table_that_cannot_be_written_gets_one_line(tmp_path: Path) -> None:
     write_table("text\n", tmp_path / "table.md")
     with (tmp_path / "table.md").open("a") as file:
-        file.write("\n## Timed guest a\n\n1\n\n## Timed guest b\n\n2\n")
-    write_table("other\n", tmp_path / "table.md")
-    assert (tmp_path / "table.md").read_text() == "other\n\n## Timed guest a\n\n1\n\n## Timed guest b\n\n2\n"
+        file.write("\n## Of it\n\n0\n\n## Measured seconds: a\n\n1\n\n## Timed guest b\n\n2\n")
+    write_table("other\n\n## Of it\n\n3\n", tmp_path / "table.md")
+    kept = "\n## Measured seconds: a\n\n1\n\n## Timed guest b\n\n2\n"
+    assert (tmp_path / "table.md").read_text() == f"other\n\n## Of it\n\n3\n{kept}"
     (tmp_path / "table.md").unlink()
     write_table("text\n", tmp_path / "table.md")
     assert (tmp_path / "table.md").read_text() == "text\n"

@@ -30,6 +30,7 @@ def test_every_shape_of_computer_gives_a_description_that_loads(name: str, tmp_p
     assert loaded.thread_write_GBps[home][memory] == pytest.approx(50 / topology.distances[home][memory], rel=1e-3)
     assert len(loaded.team_costs) == (0 if topology.core_count == 1 else len(measured(topology, caches).teams))
     assert all(text for _, text in loaded.sources)
+    assert loaded.cycles_from_native_run
 
 
 def test_each_measured_figure_says_on_what_how_often_and_how_exactly() -> None:

@@ -1,19 +1,25 @@
 """Times of made-up traces on made-up machines, known to the nanosecond."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription, TeamCost
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
+from numapredict.collect.modelled.native_computer import NativeComputer
+from numapredict.collect.modelled.native_cycles import PROVENANCE, native_cycles_in_words
 from numapredict.collect.modelled.trace import Trace
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import TraceBudget
-from numapredict.collect.placing.census import Census
+from numapredict.collect.placing.census import Census, CensusRegion
 from numapredict.collect.program import Program
 from tests.traces import Segment, census_of, machine_of, trace_of
+from tests.unit.collect.modelled.test_native_cycles import HERE
 
 pytestmark = pytest.mark.native
 
@@ -96,3 +102,56 @@ def test_chunks_end_within_half_of_one_of_each_other() -> None:
     ]
     # Two chunks a thread: half a chunk more than the mean is a quarter of it.
     assert region_ns(Store(uneven), "2x1-contiguous-bind") == pytest.approx(4 * ((2 * N + 60) * 1.25 + 5000), rel=1e-4)
+
+
+@dataclass
+class StoreHere(Store):
+    """A trace cache whose census has been taken on a computer of 2 GHz."""
+
+    work_s: float = 0.0
+
+    def census(self, _program: Program) -> Census:
+        return Census((CensusRegion(A, 4000, 1.0, A, 2, "app", work_s=(self.work_s,) * 3),), 1.0, 0.0, complete=True)
+
+    def computer(self, _program: Program) -> NativeComputer:
+        return HERE
+
+
+ASKS = msgspec.structs.replace(MACHINE, cycles_from_native_run=True)
+
+
+def test_an_instruction_costs_what_the_native_run_says_where_the_machine_asks_for_it() -> None:
+    store = StoreHere(parts(1), work_s=2 * N * 0.7e-9)
+    # 0.7 ns at 2 GHz are 1.4 cycles, and the machine has 1 GHz.
+    assert region_ns(store, "2x1-contiguous-bind", ASKS) == pytest.approx(4000 * (1.4 * N + 5000), rel=1e-3)
+    assert region_ns(store, "2x1-contiguous-bind") == pytest.approx(4000 * (N + 5000))
+    assert store.asked[0] == (2, 1)
+
+
+def test_a_placed_run_has_the_same_cycles_and_a_measurement_a_note() -> None:
+    store = StoreHere(parts(1), work_s=2 * N * 0.7e-9)
+    made = ModelledMachine(ASKS, store)  # type: ignore[arg-type]
+    measured = made.run(PROGRAM, parse_label("2x1-contiguous-bind"))
+    assert dict(measured.provenance)[PROVENANCE] == "1.4, as in its native run here on A CPU at 2.00 GHz"
+    pages = np.zeros(0, dtype=np.int32)
+    assert made.run_placed(PROGRAM, (0, 0), pages)[0].time_s == measured.repetitions[0].time_s
+    plain = ModelledMachine(MACHINE, store)  # type: ignore[arg-type]
+    assert PROVENANCE not in dict(plain.run(PROGRAM, parse_label("2x1-contiguous-bind")).provenance)
+
+
+def test_a_run_that_tells_nothing_leaves_the_cycles_of_the_description() -> None:
+    made = ModelledMachine(ASKS, StoreHere(parts(1), work_s=0.0))  # type: ignore[arg-type]
+    measured = made.run(PROGRAM, parse_label("2x1-contiguous-bind"))
+    assert measured.repetitions[0].time_s == pytest.approx(4000 * (N + 5000) * 1e-9)
+    assert native_cycles_in_words([measured]) == (
+        "cycles an instruction of p: 1, as described: its native run here does not tell more",
+    )
+
+
+def test_the_trace_for_the_cycles_counts_among_those_to_take(tmp_path: Path) -> None:
+    program = Program(name="true", command=("/bin/sh",))
+    mapping = [parse_label("4x2-contiguous-first-touch")]
+    for machine, threads in ((MACHINE, (4,)), (ASKS, (2, 4))):
+        made = ModelledMachine(machine, TraceStore(machine, folder=tmp_path))
+        assert made.traces_to_take(program, mapping).threads == threads
+        assert made.traces_to_take(program, []).threads == ()

@@ -9,12 +9,14 @@ import pytest
 
 from numapredict.collect.modelled import trace_store
 from numapredict.collect.modelled.description import CacheShape, MachineDescription
+from numapredict.collect.modelled.native_computer import NativeComputer
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import TraceBudget
 from numapredict.collect.placing.census import Census
 from numapredict.collect.program import Program
 from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
 from tests.traces import Segment, machine_of, trace_bytes
+from tests.unit.collect.modelled.test_native_cycles import HERE
 from tests.unit.collect.placing.test_census import census_bytes
 
 
@@ -91,6 +93,23 @@ def test_every_thread_count_has_its_trace_and_all_share_a_census(tracer: Tracer,
     for threads in (2, 4, 2):
         assert store().trace(program, threads).instructions == threads
     assert (tracer.censuses, tracer.traces) == (["app"], [2, 4])
+
+
+def test_the_computer_of_a_native_run_is_kept_where_a_machine_asks_for_it(
+    tracer: Tracer, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[NativeComputer | None] = [None, HERE]
+    monkeypatch.setattr(trace_store, "measured_here", measured.pop)
+    asks = msgspec.structs.replace(machine_of(), cycles_from_native_run=True)
+    for made in (store(machine=asks), store(machine=asks), store()):
+        made.census(program)
+    assert store(machine=asks).computer(program) == HERE
+    assert store().computer(program) is None
+    assert len(tracer.censuses) == 2  # one for each kind of machine
+    assert measured == [None]
+    other = msgspec.structs.replace(program, command=(*program.command, "1"))
+    store(machine=asks).census(other)
+    assert store(machine=asks).computer(other) is None
 
 
 def runs_again(tracer: Tracer, program: Program, **arguments: object) -> bool:
