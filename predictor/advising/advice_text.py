@@ -17,6 +17,7 @@ from numapredict.predictor.advising.similar_programs import similar_in_words
 
 _COLUMN = " " * 20  # where the answers begin
 _WIDTH = 100
+_LEAST_SEEN = 1.0005  # less is printed as 0.0%
 
 
 def advice_in_words(found: Advice) -> str:
@@ -165,8 +166,10 @@ def kept_in_words(found: Advice) -> tuple[str, ...]:
             kept = f"{fastest.mapping} was the fastest ({fastest.speedup:.2f}x), but to confirm that"
             kept += f" would cost more than it saves in {counted(found.expected_runs or 0, 'run')}"
         elif len(found.runs) == 1 and found.next is not None and not found.computed:
-            kept = "no mapping was tried, for that would cost more than it should save in "
-            kept += counted(found.expected_runs or 0, "run")
+            kept = f"no mapping was tried, for none was expected to add {2**LEAST_GAIN - 1:.2%}"
+            if found.expected_runs is not None:
+                kept = "no mapping was tried, for that would cost more than it should save in "
+                kept += counted(found.expected_runs, "run")
         return (kept,)
     was = "of its cluster was faster" if thesis else f"was the {fastest_is}"
     if confirmation.speedup is None:
@@ -250,8 +253,10 @@ def further_in_brief(found: Advice) -> str:
 
 
 def adds_nothing(found: Advice, following: FurtherRun) -> bool:
-    """Return whether a further run is expected to add nothing; what a better metric saves is not known."""
-    return following.worth_from_runs is None if found.figure.is_time else following.expected_speedup <= 1
+    """Return whether a further run is expected to add nothing that is seen; what a better metric saves is not known."""
+    if following.expected_speedup < _LEAST_SEEN:
+        return True
+    return following.worth_from_runs is None and found.figure.is_time
 
 
 def decided_by(found: Advice, following: FurtherRun) -> str:

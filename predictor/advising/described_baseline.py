@@ -15,16 +15,22 @@ def described_baseline(default: Mapping, asked: int | None, limits: Limits, topo
 
     Limits of threads and nodes hold for it as well. Raises UsageError for more threads than the machine has PUs.
     """
-    threads, nodes = asked or default.threads, len(topology.cpu_nodes)
-    if limits.threads and threads not in limits.threads:
-        threads = max(limits.threads)
+    nodes = len(topology.cpu_nodes)
     if limits.nodes:
         nodes = min(max(limits.nodes), nodes)
+    threads = asked or min(default.threads, _cores(topology, nodes))
+    if limits.threads and threads not in limits.threads:
+        most = _cores(topology, nodes) * topology.threads_per_core
+        threads = max((number for number in limits.threads if number <= most), default=max(limits.threads))
     nodes = min(nodes, threads)
-    cores = sum(len(node.cores) for node in topology.cpu_nodes[:nodes])
+    cores = _cores(topology, nodes)
     if threads > cores * topology.threads_per_core:
         what = f"OMP_NUM_THREADS={asked}" if threads == asked else f"--threads {threads}"
         room = f"{counted(cores * topology.threads_per_core, 'hardware thread')} on {counted(nodes, 'node')}"
         raise UsageError(f"{what}: {topology.name} has {room}: ask for at most as many")
     mapping = Mapping(threads, nodes, "contiguous", nodes, "first-touch", math.ceil(threads / cores))
     return canonical(mapping, topology)
+
+
+def _cores(topology: Topology, nodes: int) -> int:
+    return sum(len(node.cores) for node in topology.cpu_nodes[:nodes])

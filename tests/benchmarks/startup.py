@@ -1,4 +1,4 @@
-"""How long `numapredict --help` and an answer from finished traces take, against an interpreter that does nothing."""
+"""How long `--help`, starting a placed program and an answer from finished traces take, against an idle interpreter."""
 
 import os
 import subprocess
@@ -40,22 +40,26 @@ def heavy_modules() -> list[str]:
 def main(rounds: int, as_json: bool) -> None:
     """Measure the command line's start-up."""
     nothing, help_ = [sys.executable, "-c", "pass"], [*numapredict(), "--help"]
+    placed = [*numapredict(), "run", "--mapping", "1x1-contiguous-bind", "true"]
+    adapting = [*numapredict(), "run", "--adapt", "true"]
     with tempfile.TemporaryDirectory() as folder:
         program = str(compiled(EXAMPLES / "heat.c", Path(folder)))
         answer = [*numapredict(), "--machine", "sandybridge-4x8", program, "512", "5"]
         kept = {"NUMAPREDICT_CACHE": folder, "NUMAPREDICT_DATA": folder}
-        for command in (nothing, help_, answer):
+        commands = (nothing, help_, placed, adapting, answer)
+        for command in commands:
             wall_s(command, kept)  # fills the file cache, and makes the answer's traces
-        nothing_s, help_s, answer_s = [], [], []
-        for _ in range(rounds):
-            nothing_s.append(wall_s(nothing))
-            help_s.append(wall_s(help_))
-            answer_s.append(wall_s(answer, kept))
+        rounds_s = [[wall_s(command, kept) for command in commands] for _ in range(rounds)]
+    nothing_s, help_s, placed_s, adapting_s, answer_s = zip(*rounds_s, strict=True)
     figures = (
         ratios("numapredict --help over python -c pass", help_s, nothing_s, "at most 5"),
-        Figure("numapredict --help", "s", tuple(help_s)),
+        Figure("numapredict --help", "s", help_s),
+        ratios("numapredict run true over python -c pass", placed_s, nothing_s),
+        Figure("numapredict run true", "s", placed_s, "at most 0.1 s on a quiet computer"),
+        ratios("numapredict run --adapt true over python -c pass", adapting_s, nothing_s),
+        Figure("numapredict run --adapt true", "s", adapting_s, "at most 0.15 s on a quiet computer"),
         ratios("an answer, its traces finished, over python -c pass", answer_s, nothing_s),
-        Figure("an answer, its traces finished", "s", tuple(answer_s)),
+        Figure("an answer, its traces finished", "s", answer_s),
         Figure("heavy libraries that --help loads", "", (float(len(heavy_modules())),), "none"),
     )
     show(figures, as_json=as_json)

@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from numapredict.collect.mapping import AnyMapping, parse_label
@@ -16,6 +17,7 @@ from numapredict.predictor.advising.emitted_command import command_for_advice
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import search
 from numapredict.predictor.advising.search_options import SearchOptions
+from numapredict.predictor.searching.known_gains import known_gains
 from tests.searches import APP, DEFAULT, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, Noisy, answered, times
 
 
@@ -235,6 +237,8 @@ def test_the_arithmetic_of_a_further_run_is_in_the_answer() -> None:
     assert found.expected_runs is None
     little = msgspec.structs.replace(found.next, expected_speedup=1.001, worth_from_runs=1026)
     assert "; --for 1026 makes it" in flat(msgspec.structs.replace(found, next=little))
+    none = msgspec.structs.replace(found.next, expected_speedup=1.0004, worth_from_runs=652199)
+    assert "is expected to add nothing" in flat(msgspec.structs.replace(found, next=none))
     assert "is expected to add nothing" in flat(answered(Computer(times(8.0, local=4.0)), runs=4))
 
 
@@ -247,6 +251,15 @@ def test_for_one_run_of_the_program_the_answer_is_to_keep_it_and_says_why() -> N
     assert "keep what you have: no mapping was tried, for that would cost more than it should save in 1 run" in text
     assert "it costs 56.10 s at most with the runs that confirm it and should save " in text
     assert "runs of the program; you said 1" in text
+
+
+def test_where_no_run_is_expected_to_add_enough_none_is_made_and_the_answer_says_so() -> None:
+    computer = Computer(times(8.0))
+    machine: object = computer
+    losing = replace(PRIOR, known=known_gains(np.array([[0, -2.0, -2.0, -2.0, -2.0]] * 4), list("abcd")))
+    found = advise(APP, machine, computer.runner(), losing, SearchOptions(runs=3))  # type: ignore[arg-type]
+    assert (computer.ran, found.keep) == ([AS_IT_IS], True)
+    assert "keep what you have: no mapping was tried, for none was expected to add 0.35%" in flat(found)
 
 
 def test_what_is_not_worth_being_confirmed_is_not_advised() -> None:
