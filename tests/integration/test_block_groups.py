@@ -140,7 +140,7 @@ def test_very_many_blocks_are_one_group_in_little_memory(tmp_path: Path) -> None
     profile, beside = run(tmp_path, "many", str(blocks))
     assert int(beside) - int(run(tmp_path, "many", str(blocks), under=False)[1]) < blocks * 4 * 0.05  # KiB
     (nodes,) = groups(profile)
-    assert blocks * 0.9 < nodes.blocks <= blocks
+    assert nodes.blocks == blocks
     assert len(nodes.firsts) <= 1024
 
 
