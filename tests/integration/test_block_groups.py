@@ -144,6 +144,11 @@ def test_very_many_blocks_are_one_group_in_little_memory(tmp_path: Path) -> None
     assert len(nodes.firsts) <= 1024
 
 
+def test_rows_are_followed_after_very_many_blocks_that_did_not_live(tmp_path: Path) -> None:
+    (rows,) = groups(run(tmp_path, "after", "3000000")[0])
+    assert (rows.blocks, rows.block_bytes) == (ROWS, 16384)
+
+
 @pytest.mark.thorough
 def test_what_is_freed_and_allocated_all_the_time_costs_a_budget(tmp_path: Path) -> None:
     profile, _ = run(tmp_path, "churn", "2000000")
