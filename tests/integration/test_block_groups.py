@@ -49,6 +49,7 @@ def test_heat_has_three_arrays_of_rows_that_the_first_thread_fills(tmp_path: Pat
 
 CASES = {
     "matrix.cpp": ("matrix", 9, 9, 16384, 1000, "blocked", "initialise in parallel"),
+    "grid.cpp": ("temperature.rows", 7, 7, 16384, 1000, "blocked", "initialise in parallel"),
     "tree.c": ("root", 29, 21, 4096, 4000, "shared", "interleave"),
     "short_rows.c": ("wrong[]", 21, 29, 8192, 2000, "blocked", "initialise in parallel"),
     "rows.c": ("rows[]", 15, 21, 128 << 10, 32, "blocked", "initialise in parallel"),
