@@ -61,7 +61,7 @@ def trace_bytes(
     parts += [struct.pack("<QQ", line << 8 | flags, at) for line, flags, at in records]
     for page, toucher, *allocation in pages:
         first, count, site, order, kind = (*allocation, *(0, 0, 0, 0, 0)[len(allocation) :])
-        parts.append(struct.pack("<4Q2H3I", page, first, count, site, toucher, toucher, 0, order, kind))
+        parts.append(struct.pack("<4Q2H5I", page, first, count, site, toucher, toucher, 0, order, kind, 0, 0))
     return b"".join(parts)
 
 

@@ -356,12 +356,14 @@ def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: 
     at = np.minimum(np.searchsorted(known["page"], lines.page.astype(np.uint64)), max(len(known) - 1, 0))
     found = known["page"][at] == lines.page.astype(np.uint64)
     toucher = np.where(found, np.minimum(touchers[at], phased.threads - 1), 0)
-    size = np.where(found, known["pages"][at], 0).astype(np.int64)
+    grouped = found & (known["group_pages"][at] > 0)  # blocks of one call are one array
+    size = np.where(grouped, known["group_pages"][at], np.where(found, known["pages"][at], 0)).astype(np.int64)
+    place = np.where(grouped, known["group_page"][at], lines.page - known["first"][at].astype(np.int64))
     return PageAccesses(
         address=lines.page,
         accesses=accesses.astype(np.float64).reshape(count, phased.threads),
         toucher=toucher.astype(np.int32),
-        place=np.where(size > 0, lines.page - known["first"][at].astype(np.int64), 0),
+        place=np.where(size > 0, np.minimum(place, np.maximum(size - 1, 0)), 0),
         size=size,
     )
 

@@ -14,7 +14,7 @@ from numapredict.native.errors import InvalidInputError
 
 MOST_BYTES = 1 << 30
 MAGIC = 0x314543415254554E
-VERSION = 4
+VERSION = 5
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
 MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/recording.c
@@ -70,7 +70,7 @@ _PAGE = np.dtype(
     [
         *((name, "<u8") for name in ("page", "first", "pages", "site")),
         *((name, "<u2") for name in SLOTS),
-        *((name, "<u4") for name in ("flags", "order", "kind")),
+        *((name, "<u4") for name in ("flags", "order", "kind", "group_page", "group_pages")),
     ]
 )
 

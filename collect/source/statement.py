@@ -10,7 +10,7 @@ _WRITTEN = re.compile(rf"({_PATH})\s*(?<![=!<>])[+\-*/|&^]?=(?!=)")
 _BY_ADDRESS = re.compile(rf"\bposix_memalign\s*\(\s*(?:\([^()]*\)\s*)?&\s*({_PATH})")
 _FORTRAN = re.compile(rf"\ballocate\s*\((?:[^()]*::)?\s*({_NAME}(?:\s*%\s*{_NAME})*)", re.IGNORECASE)
 _FILLED = re.compile(rf"({_PATH})\s*\.\s*(?:resize|assign|reserve|push_back|emplace_back|insert)\s*\(")
-_MEMBER = re.compile(rf"[:,]\s*({_NAME})\s*[({{][^(){{}};]*?(?:\bnew\b|alloc\w*\s*\()")
+_MEMBER = re.compile(rf"[:,]\s*({_NAME})\s*[({{][^(){{}};]*?(?:\bnew\b|alloc\w*\s*\(|\bvector\s*<)")
 _MEMBERS = re.compile(r"(?:^|\))\s*:(?!:)")
 """Where a constructor's list of members begins, as in ``Grid(long n) : cells(new double[n])``."""
 _DIRECTIVE = re.compile(r"\s*(?:#\s*pragma\s+omp|!\$omp)\b", re.IGNORECASE)

@@ -14,6 +14,7 @@
 #include "memory/ranges.h"
 #include "memory/sites.h"
 #include "memory/statics.h"
+#include "policy/block_cuts.h"
 #include "policy/file_pages.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
@@ -117,6 +118,8 @@ static void prepare_protection(const struct settings *s) {
         next_touch_prepare();
     if (s->profile)
         profile_prepare();
+    else if (pages_cut_datasets())
+        block_cuts_prepare();
 }
 
 static void look_at_memory(void) {

@@ -66,14 +66,18 @@ bool first_touch_write(FILE *file, uint64_t *pages) {
         for (uint64_t n = 0; table && n < 1u << TABLE_BITS; n++) {
             if (!table[n].known)
                 continue;
-            const struct page_range in = held_by(top << TABLE_BITS | n);
-            struct trace_page page = {.page = top << TABLE_BITS | n,
+            const uint64_t number = top << TABLE_BITS | n;
+            const struct page_range in = held_by(number), group = group_of(number);
+            struct trace_page page = {.page = number,
                                       .first = in.first,
                                       .pages = in.end - in.first,
                                       .site = in.site,
                                       .order = in.order,
                                       .kind = in.kind,
                                       .thread = table[n].thread,
+                                      .group_page =
+                                          group.end - group.first ? (uint32_t)(number - group.first) : 0,
+                                      .group_pages = (uint32_t)(group.end - group.first),
                                       .flags = table[n].serial ? PAGE_SERIAL : 0};
             if (fwrite(&page, sizeof page, 1, file) != 1)
                 return false;

@@ -19,6 +19,10 @@ struct page_range {
 void held_by_open(void);
 /* A range was made. */
 void held_by_add(struct page_range range);
+/* These pages are those of a group of blocks from its page `group_page` on, of `group_pages`. */
+void held_by_group(struct page_range pages, uint64_t group_page, uint64_t group_pages);
+/* Return the pages that the group would have if its pages lay side by side, or none. */
+struct page_range group_of(uint64_t page);
 /* These pages are in no range any more. */
 void held_by_forget(struct page_range range);
 /* Return the whole range that holds a page, or one of no pages. */

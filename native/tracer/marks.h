@@ -36,6 +36,8 @@ enum mark {
     MARK_LOCK = 9,    /* the thread has entered a critical or ordered section */
     MARK_RANGE = 10,  /* a = start, b = end, in bytes, c = site, d = range_mark: an allocation that the
                          placement library would place (range_marks.c) */
+    MARK_GROUP = 11,  /* a = start, b = end, c = page of the group, d = its pages: they are of a group of
+                         blocks (native/placement/blocks/block_groups.h) */
 };
 
 /* In the library: the calling thread creates a task that runs this function; it has entered a

@@ -146,6 +146,10 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
             (struct page_range){a >> PAGE_SHIFT, b >> PAGE_SHIFT, c, (uint32_t)d, (uint32_t)(d >> 32)});
         return;
     }
+    if (what == MARK_GROUP) {
+        held_by_group((struct page_range){.first = a >> PAGE_SHIFT, .end = b >> PAGE_SHIFT}, c, d);
+        return;
+    }
     close_segment(t);
     t->in_runtime = true;
     struct trace_segment now = t->segments[t->segment_count - 1];
@@ -182,6 +186,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     case MARK_LEAVE:
     case MARK_BEGIN:
     case MARK_RANGE:
+    case MARK_GROUP:
         break;
     case MARK_END:
         latest_region = a;

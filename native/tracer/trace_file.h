@@ -8,7 +8,7 @@
  * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
  * do belongs to their region. 3, chunks and locks of a segment; of
  * a page its allocation, and no longer the instruction that touched it first. 4, what the placement library
- * knows an allocation by.
+ * knows an allocation by. 5, of a page the place of its block's group.
  */
 #ifndef NUMAPREDICT_TRACE_FILE_H
 #define NUMAPREDICT_TRACE_FILE_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC 0x314543415254554eull /* "NUTRACE1", little endian */
-#define TRACE_VERSION 4
+#define TRACE_VERSION 5
 
 enum trace_end {
     TRACE_EXITED = 1,       /* the program came to its own end */
@@ -87,6 +87,9 @@ struct trace_page {
     struct trace_thread thread;
     uint32_t flags;
     uint32_t order, kind;
+    uint32_t group_page,
+        group_pages; /* of the heap, where a group of blocks (native/placement/blocks/block_groups.h)
+                        has it: the page of the group, and how many that has; else 0 */
 };
 #define PAGE_SERIAL 1u /* first touched outside any region */
 

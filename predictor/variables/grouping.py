@@ -64,9 +64,12 @@ class Found:
 
     @property
     def block_bytes(self) -> int | None:
-        """Return the size of each allocation, None where they differ."""
-        sizes = {one.block_bytes if one.blocks else one.size_bytes for one in self.ranges}
-        return sizes.pop() or None if len(sizes) == 1 else None
+        """Return the size of each allocation, or of all but one in a hundred; None where they differ."""
+        sizes: Counter[int] = Counter()
+        for one in self.ranges:
+            sizes[one.block_bytes if one.blocks else one.size_bytes] += one.blocks or 1
+        size, number = max(sizes.items(), key=lambda each: each[1], default=(0, 0))
+        return size or None if number >= 0.99 * self.allocations else None
 
     @property
     def only_read(self) -> bool | None:

@@ -47,7 +47,8 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
 
     ``name`` is None where it is not known; ``allocated`` is the line of its allocation or declaration, by code of a
     header (``by_container``) as that of std::vector.
-    ``allocations`` make it, the most that there were at a time, of ``block_bytes`` each, None where they differ.
+    ``allocations`` make it, the most that there were at a time, of ``block_bytes`` each, but for one
+    in a hundred; None where they differ.
     ``through`` is a function that allocates for its callers: the variables of several of them may count as one.
     ``touches`` were seen, which are ``touch_share`` of the program's. ``other_threads_share`` of them are by other
     threads than the one that touched the page first, ``remote_share`` by threads of another node; None where not known.

@@ -12,13 +12,16 @@ variables    of each variable, where its touched pages are, and the share of tou
 replays      what came of replays of its region under mappings with other page nodes (tests/guest/replays.py)
 declined     the longest run of interleaved pages on one node, where huge pages are wanted and declined
 userfaults   what a program that fills in its pages itself says, alone and under mappings
+rows         the nodes of the rows of a program's arrays, step by step, by mapping, and under a plan for one
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
 """
 
 import json
+import os
+import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,8 +29,12 @@ import msgspec
 import pytest
 
 from numapredict.collect.placing.command import launch
+from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.placed_pages import parse_map
+from numapredict.collect.placing.plan_file import Plan, write_plan
 from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.profile_file import Profile, read_profile
+from numapredict.native.library import placement_library
 from numapredict.predictor.variables.session import Question, ask
 from tests.guest.batch import BALANCING, HUGE, MOST_MAPPINGS, Batch, Said
 from tests.guest.machine import python_environment
@@ -37,6 +44,8 @@ Answer = TypeVar("Answer")
 Prepared = Generator[None, None, Answer]
 
 PAGE_BYTES = 4096
+ROWS = 96
+ROW_LABELS = ("8x4-contiguous-dataset", "16x4-scatter-dataset", "8x2-contiguous-dataset@4")
 FEW_MAPPINGS, OWN_MAPPINGS, CROWD = 1000, 300, 300  # blocks of 50 pages, each cut into at least three
 EARLY_LABELS = (
     "16x4-contiguous-interleave",
@@ -91,6 +100,33 @@ def balancing(program: Path, batch: Batch) -> Prepared[dict[str, str]]:
         longer = batch.add([str(program), "4"], placed, '"${longer_ms}e-3"')
     yield
     return {"runtime": str(batch.said(moved)), "library": str(batch.said(longer))}
+
+
+def rows(program: Path, batch: Batch) -> Prepared[dict[str, list[list[str]]]]:
+    """Run the program under mappings and with a plan for the first of them, from a profile made here."""
+    ran = {label: batch.placed(label) for label in ROW_LABELS}
+    there, base = batch.placement(ROW_LABELS[0]), ROW_LABELS[0].replace("dataset", "first-touch")
+    profile = profile_of((str(program), str(ROWS), "800"), batch.new_file("profile"), there.mapping.threads)
+    pages, plan = plan_of(profile, there), batch.new_file("plan")
+    write_plan(Plan(batch.topology.fingerprint, batch.topology.name, base, pages=pages), plan)
+    ran["plan"] = batch.placed(base, PlacementFiles(plan=str(plan)))
+    said = {
+        name: batch.add([str(program), str(ROWS), "1", *(["grow"] if name != "plan" else [])], environment)
+        for name, environment in ran.items()
+    }
+    yield
+    return {name: [line.split() for line in right(batch.said(place)).splitlines()] for name, place in said.items()}
+
+
+def profile_of(command: Sequence[str], file: Path, threads: int) -> Profile:
+    """Return the profile of a program under first touch, made on this computer."""
+    cpus = sorted(os.sched_getaffinity(0))
+    text = ",".join(str(cpus[slot % len(cpus)]) for slot in range(threads))
+    settings = f"version=1;cpus={text};homes=0*{threads};threads=contiguous;pages=first-touch;nodes=0;profile={file}"
+    own = {"LD_PRELOAD": str(placement_library()), "NUMAPLACE": settings, "OMP_NUM_THREADS": str(threads)}
+    with file.with_suffix(".out").open("w") as said:  # as there: its buffer is in the heap
+        subprocess.run(command, env=os.environ | own, check=True, stdout=said)
+    return read_profile(file)
 
 
 def teams(program: Path, batch: Batch) -> Prepared[dict[str, str]]:

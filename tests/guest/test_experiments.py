@@ -13,10 +13,20 @@ import pytest
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.placement import resolve
 from numapredict.collect.program import Program
 from tests.guest import experiments
-from tests.guest.batch import Batch, answer_of
-from tests.guest.experiments import CROWD, OWN_MAPPINGS, ArraysRequest, Prepared, pages_of, read_addresses
+from tests.guest.batch import Batch, answer_of, topology_of
+from tests.guest.experiments import (
+    CROWD,
+    OWN_MAPPINGS,
+    ROW_LABELS,
+    ROWS,
+    ArraysRequest,
+    Prepared,
+    pages_of,
+    read_addresses,
+)
 from tests.guest.placements import NOWHERE
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, SOURCES
@@ -120,6 +130,8 @@ def built_arrays(folder: Path, source: str) -> Path:
     return request
 
 
+STEPS_OF_ROWS = [("first", ROWS), ("second", ROWS), ("third", ROWS)] * 3
+GROWN_ROWS = [("first", 2 * ROWS), ("second", ROWS), ("third", ROWS)]
 ARRAYS = {"grid.c": AGREEMENT, "static_arrays.c": AGREEMENT_OF_STATIC}
 EXPERIMENTS: dict[str, tuple[Callable[[Path, Batch], Prepared[Any]], Callable[[Path], Path]]] = {
     "early": (experiments.early, built_early),
@@ -130,6 +142,7 @@ EXPERIMENTS: dict[str, tuple[Callable[[Path, Batch], Prepared[Any]], Callable[[P
     **{f"shares {compiler}": (experiments.shares, partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": (experiments.arrays, partial(built_arrays, source=source)) for source in ARRAYS},
     "replays": (experiments.replays, built_replayed),
+    "rows": (experiments.rows, partial(built_by, GCC, "block_rows")),
     "variables": (experiments.variables, partial(built_by, GCC, "spread")),
     # These change a setting of the kernel while they run, and come last.
     "declined": (experiments.declined, built_to_decline),
@@ -268,6 +281,19 @@ def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, a
         "contiguous": "0000 1111 2222 3333 00112233 16",
         "scatter": "0000 1111 2222 3333 01230123 16",
     }
+
+
+@pytest.mark.parametrize("label", [*ROW_LABELS, "plan"])
+def test_each_array_of_rows_is_cut_as_one_array(label: str, answers: dict[str, Any]) -> None:
+    """Also rows that are allocated again in each step, and when an array gets more rows; of a plan only the former."""
+    found, planned = answers["rows"][label], label == "plan"
+    assert [(name, len(nodes)) for name, *nodes in found] == STEPS_OF_ROWS + ([] if planned else GROWN_ROWS)
+    there = resolve(parse_label(ROW_LABELS[0] if planned else label), topology_of(Shape.parse("4x4")))
+    chunks = there.os_indices(there.chunks)
+    for name, *nodes in found:
+        wanted = [chunks[row * len(chunks) // len(nodes)] for row in range(len(nodes))]
+        right = sum(int(node) == chunk for node, chunk in zip(nodes, wanted, strict=True))
+        assert right >= 0.97 * len(nodes), (name, nodes)
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])

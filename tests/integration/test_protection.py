@@ -30,8 +30,8 @@ PARTS = (
         "policy/next_touch",
     ),
     "threads/processes",
-    *("profile/block_groups", "profile/block_table", "profile/placed_stacks"),
-    *("profile/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
+    *("profile/block_firsts", "blocks/block_groups", "blocks/block_table", "blocks/placed_stacks"),
+    *("blocks/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
     *(
         "profile/known_regions",
         "profile/pace",

@@ -44,3 +44,20 @@ def test_each_allocation_is_cut_by_itself(tmp_path: Path, compiler: str, label: 
     assert len(rows) >= ROWS_BYTES // PAGE_BYTES
     assert set(rows.tolist()) == set(chunks)
     assert np.bincount(rows).min() > 0.8 * len(rows) / 4  # the rest was in the heap before the program began
+
+
+@pytest.mark.parametrize("label", ["8x4-contiguous-dataset", "8x4-scatter-dataset"])
+def test_rows_that_one_call_allocates_are_cut_as_one_array(tmp_path: Path, label: str) -> None:
+    description, mapping = machine_of((4, 4, 4, 4)), parse_label(label)
+    machine = ModelledMachine(description, TraceStore(description, BUDGET, folder=tmp_path / "cache"))
+    address, node = machine.placement(program_of(build("block_rows.c", tmp_path, GCC), tmp_path / "rows"), mapping)
+    where = dict(zip(address.tolist(), node.tolist(), strict=True))
+    chunks = resolve(mapping, machine.topology).chunks
+    rows: dict[str, list[int]] = {}
+    for array, start in (line.split() for line in (tmp_path / "rows").read_text().splitlines()):
+        rows.setdefault(array, []).append(where[(int(start, 16) + 10000) // PAGE_BYTES])
+    assert [len(found) for found in rows.values()] == [160] * 3
+    for array, found in rows.items():
+        wanted = [chunks[row * mapping.threads // len(found)] for row in range(len(found))]
+        # The first rows are in the heap that the program began with.
+        assert np.equal(found, wanted).mean() > 0.95, (array, found)

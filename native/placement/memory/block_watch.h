@@ -17,8 +17,9 @@
 #define BLOCK_BYTES 4096u
 
 struct block_watch {
-    _Atomic size_t least;   /* the listener may change it */
-    uintptr_t start, bytes; /* of the heap, as far as it may grow; bytes 0: nobody listens */
+    _Atomic size_t least;    /* the listener may change it */
+    uintptr_t start;         /* of the heap */
+    _Atomic uintptr_t bytes; /* as far as it may grow; 0: nobody listens. The listener may change it */
     void (*made)(uintptr_t block, size_t bytes, const void *caller, const void *frame);
     bool (*freed)(uintptr_t block);
     void (*kept)(uintptr_t block);
@@ -31,7 +32,9 @@ static inline size_t block_least(void) {
 }
 
 static inline bool block_is_watched(const void *block) {
-    return __builtin_expect((uintptr_t)block - block_watch.start < block_watch.bytes, 0);
+    return __builtin_expect((uintptr_t)block - block_watch.start <
+                                atomic_load_explicit(&block_watch.bytes, memory_order_relaxed),
+                            0);
 }
 
 #endif

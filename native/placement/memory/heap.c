@@ -15,6 +15,7 @@
 #define PAGES_LIMIT (1ul << 28) /* 1 TB of heap */
 #define PART_PAGES (1ul << 18)  /* bits allocated together, when the first of them is set */
 #define WORD_BITS 64
+#define EARLY_BYTES (1ul << 24) /* of the heap before, at most: blocks there are of their group, too */
 /* A program may reuse its heap in every region; scanning 1 GB takes about 20 ms. */
 #define MOST_WHOLE_LOOKS 32
 
@@ -57,7 +58,7 @@ void heap_prepare(void) {
     /* The heap up to here was not scanned: its pages follow the process's policy (early.h). */
     heap_start = heap_known = (system_break() + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     if (block_watch.made) {
-        block_watch.start = heap_start;
+        block_watch.start = heap_start > EARLY_BYTES ? heap_start - EARLY_BYTES : 0;
         block_watch.bytes = PAGES_LIMIT * PAGE_BYTES;
         block_watch.least = BLOCK_BYTES;
     }

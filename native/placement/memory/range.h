@@ -43,6 +43,7 @@ struct range {
     atomic_bool left;           /* mapping_budget.c: left uncut because the budget was used up */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
     uint32_t profile_looks;     /* and how often it was seen without one */
+    void *cut;                  /* block_cuts.c: how it is cut, or NULL */
     _Atomic(void *) origin;     /* page_changes.c: where its pages were, or NULL */
     _Atomic uint32_t change;    /* page_changes.c: the latest one that is complete for it */
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */

@@ -81,6 +81,7 @@ static void add(uintptr_t address, const struct range *range) {
     into->tries = 0;
     into->mappings = 0;
     into->left = false;
+    into->cut = NULL;
     into->origin = NULL;
     into->change = 0;
     into->fresh = range->fresh;

@@ -5,6 +5,7 @@
 #include "memory/heap.h"
 #include "memory/huge.h"
 #include "memory/mapping_budget.h"
+#include "policy/block_cuts.h"
 #include "policy/early.h"
 #include "policy/file_turns.h"
 #include "policy/next_touch.h"
@@ -22,8 +23,9 @@
 static const bool by_accesses[] = {PAGE_POLICIES(BY_ACCESSES)};
 
 static bool have_plan;
-static size_t chunk_runs;        /* dataset: runs of neighbouring chunks on one node */
-static _Atomic uint32_t waiting; /* ranges whose pages are to be moved before the next region */
+static size_t chunk_runs;          /* dataset: runs of neighbouring chunks on one node */
+static _Atomic uintptr_t heap_end; /* the last page of the heap that has a policy of ours, or 0 */
+static _Atomic uint32_t waiting;   /* ranges whose pages are to be moved before the next region */
 
 bool pages_follow_touch(void) {
     const struct settings *s = settings();
@@ -82,6 +84,10 @@ void pages_prepare(void) {
     chunk_runs = 1;
     for (uint32_t chunk = 1; chunk < s->slots; chunk++)
         chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
+}
+
+bool pages_cut_datasets(void) {
+    return !have_plan && settings()->pages == PAGES_DATASET && settings()->nodes > 1;
 }
 
 static bool cut_by_policies(const struct settings *s) {
@@ -157,9 +163,12 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
 /* Return the runs of a range that is waiting, and their number; NULL if it is not. */
 static const struct plan_run *waiting_runs(const struct range *range, size_t *runs) {
     size_t places;
+    if (range->kind == RANGE_FILE || range->mappings || range->moves >= MOST_MOVES)
+        return NULL;
+    if (!have_plan)
+        return block_cut_of(range, runs);
     const struct plan_place *place = plan_places(range, &places);
-    if (!places || place->number != NO_PLACE || range->kind == RANGE_FILE || range->mappings ||
-        range->moves >= MOST_MOVES)
+    if (!places || place->number != NO_PLACE)
         return NULL;
     const struct plan_run *run = plan_runs(place, runs);
     return *runs ? run : NULL;
@@ -177,18 +186,50 @@ void pages_move(const struct range *range, const struct plan_run *run, size_t ru
     page_moves_flush(moves);
 }
 
+/* The allocator gives the heap's end back to the kernel, and its policies with it: seen at the last page. */
+static uintptr_t last_page(const struct range *range, const struct plan_run *run, size_t runs) {
+    return range->start + (run[runs - 1].first + (size_t)run[runs - 1].count - 1) * PAGE_BYTES;
+}
+
+static bool follow_runs(struct range *range, const struct plan_run *run, size_t runs) {
+    if (runs && runs <= MOST_POLICY_RUNS && mapping_budget_take(range, pieces_of(range, run, runs))) {
+        place_runs(range, run, runs);
+        if (range->kind == RANGE_ARENA && last_page(range, run, runs) > heap_end)
+            heap_end = last_page(range, run, runs);
+        return true;
+    }
+    waiting += waiting_runs(range, &runs) != NULL;
+    return false;
+}
+
 static void follow_plan(struct range *range) {
     size_t places, runs;
     const struct plan_place *place = plan_places(range, &places);
     if (!places)
         return;
     const struct plan_run *run = plan_runs(place, &runs);
-    if (runs && runs <= MOST_POLICY_RUNS && mapping_budget_take(range, pieces_of(range, run, runs))) {
-        place_runs(range, run, runs);
+    if (follow_runs(range, run, runs))
         range->place = place->number == NO_PLACE ? 0 : place->number + 1;
-    } else if (waiting_runs(range, &runs)) {
-        waiting++;
-    }
+}
+
+static void cut_blocks(struct range *range) {
+    size_t runs;
+    const struct plan_run *run = block_cut_make(range, &runs);
+    if (run)
+        follow_runs(range, run, runs);
+}
+
+static void cut_again(struct range *range, void *unused) {
+    (void)unused;
+    size_t runs;
+    if (!block_cut_is_old(range))
+        return;
+    waiting -= waiting_runs(range, &runs) != NULL;
+    const bool had = mapping_budget_give_back(range);
+    range->moves = 0;
+    cut_blocks(range);
+    if (had && !range->mappings)
+        system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
 }
 
 void pages_range_added(struct range *range) {
@@ -202,7 +243,9 @@ void pages_range_added(struct range *range) {
     keep_in_one(range, s);
     if (have_plan) {
         follow_plan(range);
-    } else if (cut_by_policies(s)) {
+    } else if (pages_cut_datasets() && range->kind == RANGE_ARENA) {
+        cut_blocks(range);
+    } else if (pages_cut_datasets()) {
         const size_t pages = pages_of(range);
         if (mapping_budget_take(range, chunk_runs < pages ? chunk_runs : pages))
             place_chunks(range, s);
@@ -215,12 +258,42 @@ void pages_range_removed(struct range *range) {
         mapping_budget_give_back(range);
         return;
     }
-    if (have_plan && waiting_runs(range, &runs))
-        waiting--;
+    waiting -= waiting_runs(range, &runs) != NULL;
+    block_cut_forget(range);
     /* The heap reuses the addresses for other data; and mremap takes only one mapping. */
     heap_changed(range->start);
     if (mapping_budget_give_back(range) && cut_by_policies(settings()))
         system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
+}
+
+/* The place that a range was put in last, the only one of a range that has no other; NULL where there is
+ * none. */
+static const struct plan_place *place_of(const struct range *range) {
+    size_t places;
+    const struct plan_place *place = plan_places(range, &places);
+    if (places && place->number == NO_PLACE)
+        return place;
+    for (size_t n = 0; n < places; n++)
+        if (place[n].number + 1 == range->place)
+            return &place[n];
+    return NULL;
+}
+
+/* Return the runs of a range that has policies by them, and their number. */
+static const struct plan_run *policy_runs(const struct range *range, size_t *runs) {
+    *runs = 0;
+    if (!range->mappings)
+        return NULL;
+    const struct plan_place *place = have_plan ? place_of(range) : NULL;
+    return place ? plan_runs(place, runs) : have_plan ? NULL : block_cut_of(range, runs);
+}
+
+static void place_again(struct range *range, void *unused) {
+    (void)unused;
+    size_t runs;
+    const struct plan_run *run = range->kind == RANGE_ARENA ? policy_runs(range, &runs) : NULL;
+    if (run && runs && system_policy_is_gone(last_page(range, run, runs)))
+        place_runs(range, run, runs);
 }
 
 static void move_if_waiting(struct range *range, void *unused) {
@@ -237,29 +310,20 @@ static void move_if_waiting(struct range *range, void *unused) {
 }
 
 void pages_region_begin(void) {
+    const bool due = ranges_wanted && pages_cut_datasets() && block_cuts_due();
     if (ranges_wanted)
         heap_refresh();
+    if (heap_end && system_policy_is_gone(heap_end))
+        ranges_for_each(place_again, NULL);
+    if (due) {
+        ranges_for_each(cut_again, NULL);
+        block_cuts_done();
+    }
     if (waiting)
         ranges_for_each(move_if_waiting, NULL);
 }
 
-/* The place that a range was put in last, the only one of a range that has no other; NULL where there is
- * none. */
-static const struct plan_place *place_of(const struct range *range) {
-    size_t places;
-    const struct plan_place *place = plan_places(range, &places);
-    if (places && place->number == NO_PLACE)
-        return place;
-    for (size_t n = 0; n < places; n++)
-        if (place[n].number + 1 == range->place)
-            return &place[n];
-    return NULL;
-}
-
-static int planned_node(const struct range *range, size_t page) {
-    size_t runs = 0;
-    const struct plan_place *place = place_of(range);
-    const struct plan_run *run = place ? plan_runs(place, &runs) : NULL;
+static int node_in_runs(const struct range *range, size_t page, const struct plan_run *run, size_t runs) {
     page = huge_head(range, page);
     size_t low = 0, high = runs;
     while (low < high) {
@@ -270,6 +334,19 @@ static int planned_node(const struct range *range, size_t page) {
             high = middle;
     }
     return low < runs && run[low].first <= page ? run[low].node : -1;
+}
+
+static int planned_node(const struct range *range, size_t page) {
+    size_t runs = 0;
+    const struct plan_place *place = place_of(range);
+    const struct plan_run *run = place ? plan_runs(place, &runs) : NULL;
+    return node_in_runs(range, page, run, runs);
+}
+
+static int cut_node(const struct range *range, size_t page) {
+    size_t runs;
+    const struct plan_run *run = block_cut_of(range, &runs);
+    return node_in_runs(range, page, run, runs);
 }
 
 bool pages_are_kernels(const struct range *range) {
@@ -296,6 +373,8 @@ int pages_node(const struct range *range, size_t page) {
             return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
         break;
     case PAGES_DATASET:
+        if (range->kind == RANGE_ARENA)
+            return cut_node(range, page);
         if (range->mappings || range->kind == RANGE_FILE)
             return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
         break;

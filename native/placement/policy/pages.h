@@ -22,6 +22,8 @@ void pages_prepare(void);
  * policy again, because now it is. */
 void pages_leave(void);
 void pages_come_back(void);
+/* Whether pages are cut by data set, because there is no plan. Call after pages_prepare. */
+bool pages_cut_datasets(void);
 /* Whether the policy, a profile or a map needs to know of the program's ranges. */
 bool pages_need_ranges(void);
 /* Whether pages go by next touch, because there is no plan. Call after pages_prepare. */

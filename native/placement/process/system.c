@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define MOVE (1 << 1)    /* MPOL_MF_MOVE: pages of this process alone */
+#define OF_ADDRESS 2ul   /* MPOL_F_ADDR */
 #define POPULATE_READ 22 /* MADV_POPULATE_READ and _WRITE, which older headers lack */
 #define POPULATE_WRITE 23
 #define DISCARD 4              /* MADV_DONTNEED */
@@ -58,11 +59,15 @@ int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_
     return (int)quiet(syscall(SYS_set_mempolicy, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul), before);
 }
 
-bool system_has_default_policy(void) {
+static bool is_default(uintptr_t address, unsigned long flags) {
     int before = errno, mode = POLICY_DEFAULT;
-    return quiet(syscall(SYS_get_mempolicy, &mode, NULL, 0ul, NULL, 0ul), before) == 0 &&
+    return quiet(syscall(SYS_get_mempolicy, &mode, NULL, 0ul, address, flags), before) == 0 &&
            mode == POLICY_DEFAULT;
 }
+
+bool system_has_default_policy(void) { return is_default(0, 0); }
+
+bool system_policy_is_gone(uintptr_t address) { return is_default(address, OF_ADDRESS); }
 
 int system_read_mask(void *mask, size_t bytes) {
     int before = errno;
@@ -317,7 +322,13 @@ bool system_copy(void *to, const void *from, size_t bytes) {
     return true;
 }
 
+static bool reads_directly;
+
+void system_reads_directly(void) { reads_directly = true; }
+
 bool system_read_memory(void *to, const void *from, size_t bytes) {
+    if (reads_directly)
+        return memcpy(to, from, bytes);
     const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
     const int before = errno;
     return quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0ul), before) == (long)bytes;

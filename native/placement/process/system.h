@@ -85,8 +85,10 @@ void system_wake_soon(void);
  * many bytes the kernel's has. */
 int system_read_mask(void *mask, size_t bytes);
 int system_set_mask(const void *mask, size_t bytes);
-/* Whether the calling thread's memory policy is the kernel's default. */
+/* Whether the calling thread's memory policy is the kernel's default; and whether that of mapped memory is.
+ */
 bool system_has_default_policy(void);
+bool system_policy_is_gone(uintptr_t address);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
 /* Whether a thread may run on these PUs, which differ, and no other. */
@@ -112,6 +114,8 @@ void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */
 bool system_copy(void *to, const void *from, size_t bytes);
 /* The same; also false if the kernel does not permit it. */
+/* From now on read it as any other memory, where no page is ever protected: an emulator lacks the call. */
+void system_reads_directly(void);
 bool system_read_memory(void *to, const void *from, size_t bytes);
 /* Return zeroed memory from the kernel, not seen by this library's wrappers, or NULL; and free it. */
 void *system_memory(size_t bytes);

@@ -1,9 +1,9 @@
 /* first_touches.c: the parts of ranges that wait for their first touch. */
 #include "profile/first_touches.h"
 
+#include "blocks/call_stacks.h"
 #include "memory/mapping_budget.h"
 #include "process/system.h"
-#include "profile/call_stacks.h"
 #include "protection/arming.h"
 
 #define MOST_PARTS 64u

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "profile/profile.h"
 
+#include "blocks/block_groups.h"
+#include "blocks/call_stacks.h"
 #include "memory/heap.h"
 #include "policy/pages.h"
 #include "process/lock.h"
@@ -11,8 +13,7 @@
 #include "process/side_thread.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
-#include "profile/block_groups.h"
-#include "profile/call_stacks.h"
+#include "profile/block_firsts.h"
 #include "profile/counts.h"
 #include "profile/first_touches.h"
 #include "profile/known_ranges.h"
@@ -103,16 +104,16 @@ static void on_release(void) {
     if (!prepared || atomic_load(&ended) || !first_touches_wait() || !first_touches_afford(false))
         return;
     const uint64_t mask = lock_take(&lock);
-    block_groups_opened();
+    block_firsts_opened();
     first_touches_resume();
-    block_groups_resume();
+    block_firsts_resume();
     lock_give(&lock, mask);
 }
 
 void profile_prepare(void) {
     const struct settings *s = settings();
     call_stacks_prepare();
-    block_groups_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET && !s->plan && !s->map);
+    block_firsts_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET && !s->plan && !s->map);
     protection_prepare(FOR_PROFILE, on_touch);
     protection_prepare(FOR_WRITES, on_touch);
     protection_prepare(FOR_FIRST_TOUCH, on_first_touch);
@@ -200,7 +201,7 @@ static void take_off(struct flight *f, uint64_t window_ns) {
     f->first = protection_block_first(f->range, f->block, &f->pages);
     f->page = (uint32_t)(f->first + f->pages / 2);
     if (f->range->kind == RANGE_ARENA)
-        block_group_of(f->range->start + f->page * PAGE_BYTES, &f->number, &f->page);
+        block_group_of(f->range->start + f->page * PAGE_BYTES, false, &f->number, &f->page);
     f->purpose = picks % WRITES_EVERY == 0 ? FOR_WRITES : FOR_PROFILE;
     f->since_ns = clock_ns();
     atomic_store(&f->state, PROTECTED); /* before the first touch can come */
@@ -324,7 +325,7 @@ void profile_range_removed(struct range *range) {
     const uint64_t mask = lock_take(&lock);
     const uint64_t now = clock_ns();
     if (range->kind == RANGE_ARENA)
-        block_groups_opened();
+        block_firsts_opened();
     for (size_t n = 0; n < PLACES; n++)
         if (flights[n].range == range)
             land(&flights[n], now);
@@ -346,7 +347,7 @@ void profile_region_begin(struct region_call *call) {
     if (first_touches_wait()) {
         const uint64_t mask = lock_take(&lock);
         first_touches_resume();
-        block_groups_resume();
+        block_firsts_resume();
         lock_give(&lock, mask);
     }
     if (atomic_fetch_add(&running, 1) == 0)

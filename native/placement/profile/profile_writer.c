@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "profile/profile_writer.h"
 
+#include "blocks/call_stacks.h"
 #include "memory/sites.h"
 #include "process/system.h"
-#include "profile/block_groups.h"
-#include "profile/call_stacks.h"
+#include "profile/block_firsts.h"
 #include "profile/counts.h"
 #include "profile/first_touches.h"
 #include "profile/known_ranges.h"
@@ -189,6 +189,8 @@ static void put_firsts(struct output *o, struct text *t, const uint32_t *firsts)
             }
     }
 }
+
+_Static_assert(STACK_FRAMES == PROFILE_FRAMES, "a stack fits");
 
 static void put_stacks(struct output *o, struct text *t) {
     t->head.stacks = t->stacks;

@@ -1,12 +1,13 @@
 /* Under a profile: rows that every step allocates and frees; others that realloc makes longer; very many
- * blocks.
+ * blocks; rows after very many blocks that did not live.
  *
- *     groups steps | longer | many BLOCKS | churn BLOCKS
+ *     groups steps | longer | many BLOCKS | churn BLOCKS | after BLOCKS
  */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROWS 512l
 #define BYTES 16384ul
@@ -63,6 +64,20 @@ static void churn(long blocks) {
     use(4096);
 }
 
+static void after(long blocks) {
+    for (long i = 0; i < blocks; i++) {
+        char *volatile block = malloc(4096);
+        free(block);
+    }
+    usleep(200000); /* the library takes no more than a part of the time */
+    char grown[64];
+#pragma omp parallel
+    grown[omp_get_thread_num() % 64] = 1;
+    for (long i = 0; i < ROWS; i++)
+        row[i] = malloc(BYTES + (size_t)grown[0] - 1);
+    use(BYTES);
+}
+
 int main(int argc, char **argv) {
     const long blocks = argc > 2 ? atol(argv[2]) : 0;
     if (argc > 1 && strcmp(argv[1], "steps") == 0)
@@ -71,6 +86,8 @@ int main(int argc, char **argv) {
         longer();
     else if (argc > 1 && strcmp(argv[1], "many") == 0)
         many(blocks);
+    else if (argc > 1 && strcmp(argv[1], "after") == 0)
+        after(blocks);
     else
         churn(blocks);
     return 0;

@@ -23,6 +23,8 @@ ASSIGNED = {
     "w.resize(n);": ("w",),
     "field.cells.assign(n, 0.0);": ("field.cells",),
     "explicit Grid(long n): cells(new double[n]), n(n) {}": ("cells",),
+    "Grid(long n, long m) : rows(n, std::vector<double>(m, 0.5)), n(n) {}": ("rows",),
+    "Grid(const std::vector<long> &n) : n(n) {}": (),
     "    : n{n}, cells_{static_cast<T *>(malloc(n))}, rest(nullptr) {}": (),  # what is cast is not looked into
     "Grid(long n) noexcept : n(n), cells((double *)malloc(8 * n)) {}": (),
     "pvector(size_t n) : size_(n), start_(alloc_array(n)) {}": ("start_",),

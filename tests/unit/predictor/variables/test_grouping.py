@@ -90,6 +90,7 @@ def test_a_variable_has_as_many_allocations_as_its_ranges_and_its_groups_have_bl
     assert (same.allocations, same.block_bytes) == (4, 10000)
     assert one((BLOCKS, 30000, 3, 0)).block_bytes is None
     assert one((BLOCKS, 30000, 3, 10000), (HEAP, 65536, 0, 0)).block_bytes is None
+    assert one((BLOCKS, 990000, 99, 10000), (HEAP, 65536, 0, 0)).block_bytes == 10000  # as the row of pointers
 
 
 def test_what_groups_have_of_the_heap_is_not_among_its_small_allocations() -> None:

@@ -6,11 +6,13 @@
 #ifndef NUMAPLACE_CALL_STACKS_H
 #define NUMAPLACE_CALL_STACKS_H
 
-#include "profile/profile_file.h"
 #include "protection/touch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define STACK_FRAMES 16u
 
 /* Call once, before any other; false if there is no memory: then no stack is noted. */
 bool call_stacks_prepare(void);

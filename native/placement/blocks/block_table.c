@@ -1,5 +1,5 @@
 /* block_table.c: an array by the heap's pages, in parts. */
-#include "profile/block_table.h"
+#include "blocks/block_table.h"
 
 #include "memory/block_watch.h"
 #include "memory/range.h"
@@ -131,11 +131,13 @@ bool block_table_owner(uintptr_t page, bool freed, struct block *owner) {
         if (!read_entry(number - n, &block) || (!block.live && (is_live || !freed)))
             continue;
         const size_t bytes = bytes_of(&block, page);
-        if (bytes < LEAST_OWNED || (block.live == is_live && bytes <= most))
-            continue;
-        *owner = block;
-        most = bytes;
-        is_live = block.live;
+        if (bytes >= LEAST_OWNED && (block.live != is_live || bytes > most)) {
+            *owner = block;
+            most = bytes;
+            is_live = block.live;
+        }
+        if (block.live && block.start <= page)
+            break; /* those before it end before the page */
     }
     return most > 0;
 }

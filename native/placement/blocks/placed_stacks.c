@@ -1,8 +1,8 @@
 /* placed_stacks.c: a small cache; an entry's turn is odd while it is written. */
-#include "profile/placed_stacks.h"
+#include "blocks/placed_stacks.h"
 
+#include "blocks/call_stacks.h"
 #include "process/system.h"
-#include "profile/call_stacks.h"
 #include "stack/call_stack.h"
 
 #include <stdatomic.h>

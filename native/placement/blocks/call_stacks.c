@@ -1,5 +1,5 @@
 /* call_stacks.c: a hash table with open addressing; an entry is claimed by its hash and then filled in. */
-#include "profile/call_stacks.h"
+#include "blocks/call_stacks.h"
 
 #include "memory/sites.h"
 #include "process/system.h"
@@ -16,8 +16,8 @@ struct call_stack {
     _Atomic uint32_t depth; /* 0: being filled in */
     _Atomic uint32_t uses;
     bool resolved;
-    uintptr_t address[PROFILE_FRAMES];
-    struct resolved_frame frame[PROFILE_FRAMES];
+    uintptr_t address[STACK_FRAMES];
+    struct resolved_frame frame[STACK_FRAMES];
 };
 
 static struct call_stack *stacks;
@@ -50,15 +50,15 @@ uint32_t call_stack_noted(const uintptr_t *address, size_t depth) {
 }
 
 uint32_t call_stack_of_touch(const struct touch *touch) {
-    uintptr_t frames[PROFILE_FRAMES];
-    const size_t depth = touch->context ? stack_of_signal(touch->context, frames, PROFILE_FRAMES)
-                                        : stack_of_caller(frames, PROFILE_FRAMES);
+    uintptr_t frames[STACK_FRAMES];
+    const size_t depth = touch->context ? stack_of_signal(touch->context, frames, STACK_FRAMES)
+                                        : stack_of_caller(frames, STACK_FRAMES);
     return call_stack_noted(frames, depth);
 }
 
 uint32_t call_stack_here(void) {
-    uintptr_t frames[PROFILE_FRAMES];
-    return call_stack_noted(frames, stack_of_caller(frames, PROFILE_FRAMES));
+    uintptr_t frames[STACK_FRAMES];
+    return call_stack_noted(frames, stack_of_caller(frames, STACK_FRAMES));
 }
 
 uint32_t call_stack_uses(uint32_t number) {
