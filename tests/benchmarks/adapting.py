@@ -58,13 +58,17 @@ def machines() -> Iterator[Machine]:
         yield Machine(f"{machine} (MCTOP)", observations, default, mappings, own_knowledge(observations, default))
 
 
+def can_be_given(machine: Machine, mapping: Mapping) -> bool:
+    """Return whether a program that began under the default can be given a mapping."""
+    default = machine.mappings[machine.default]
+    return in_place(mapping, default.threads, default.page_nodes)
+
+
 @cache
 def table(machine: Machine, group: str) -> tuple[KnownGains, tuple[int, ...]]:
     """Return what is known of the columns that a program of this group may try, and these columns."""
     known = machine.knows(group)
-    allowed = [
-        n for n, each in enumerate(machine.mappings) if in_place(each, machine.mappings[machine.default].threads)
-    ]
+    allowed = [n for n, each in enumerate(machine.mappings) if can_be_given(machine, each)]
     columns = candidate_columns(known, machine.default, allowed)
     return KnownGains(known.gains[:, list(columns)], known.weights, known.groups, known.machines), columns
 
@@ -73,7 +77,11 @@ def candidates(machine: Machine) -> str:
     """Return in words what the best of the mappings gives that can be had in place, and of those in the tables."""
     gains = gains_of(machine.observations.time_s, machine.default)
     threads = machine.mappings[machine.default].threads
-    allowed = [n for n, each in enumerate(machine.mappings) if in_place(each, threads)]
+    allowed = [
+        n
+        for n, each in enumerate(machine.mappings)
+        if in_place(each, threads, machine.mappings[machine.default].page_nodes)
+    ]
     tables = [list(table(machine, group)[1]) for group in machine.observations.groups]
     inside = np.mean([gains[row, columns].max() for row, columns in enumerate(tables)])
     return f"{gains[:, allowed].max(axis=1).mean():.3f} in place, {inside:.3f} of {np.mean(list(map(len, tables))):.0f}"

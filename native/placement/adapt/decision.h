@@ -19,8 +19,11 @@
  *   - The first step after a change is not timed. A mapping is kept if the median of at least three steps
  * under it is better than the median before by more than the noise of both, and by LEAST_GAIN. Else the
  * program goes back. Pages that have all moved stay where that is no loss: the way back would be one.
- *   - A kept mapping is watched for twice as many steps: if it was no gain after all, the program goes back,
- * once.
+ *   - A mapping without a move of pages is compared with the one before in turns: a few steps of the one, a
+ * few of the other, until their gain is clear. Any other kept mapping is watched for twice as many steps. If
+ * it was no gain after all, the program goes back, once.
+ *   - Where known programs gained more by it for what it costs, the main regions get smaller teams
+ * (team_trials.h), each the best that it had; all of them together are compared with the plain ones in turns.
  *   - What was tried is never tried again; what was interrupted twice neither.
  *   - Where all pages are on one node and the threads on several, what spreads them is tried first; with
  * `crowded_only` nothing else is.
@@ -32,12 +35,14 @@
 
 #include "adapt/next_trial.h"
 #include "adapt/steps.h"
+#include "adapt/team_trials.h"
 
 #define LEAST_GAIN 0.01 /* in log2: 0.7% */
 #define LOSS_PART 0.4   /* of the share: the most that all trials together may have lost; 2% of 5% */
 #define SURE_PART 0.6   /* and where what is spent is sure to come back */
 #define PARTS 8
 #define MOST_PATTERNS 4 /* after so many changes of the steps nothing more is tried */
+#define MOST_TURNS 16
 
 enum outcome {
     OUTCOME_NONE,
@@ -55,6 +60,7 @@ enum stage {
     STAGE_WARMING,
     STAGE_TIMING,
     STAGE_PARTLY, /* some pages have moved, to some gain: waiting for the budget of the next part */
+    STAGE_TURNS,  /* steps under what is tried and under what was before, in turns */
     STAGE_WATCHING,
     STAGE_RETURNING, /* until the caller says that it is complete */
     STAGE_SETTLED,   /* nothing is left to try */
@@ -73,11 +79,21 @@ struct tried {
     double gain;    /* over it, in log2; of a trial that was cut, at most this */
     double cost_ns; /* below 0: it was a gain already */
     uint64_t at_ns; /* since the start */
-    uint32_t steps;
+    uint32_t steps, turns;
+    bool teams; /* those of regions were tried, not a mapping */
+};
+
+/* The gains of what is tried over what was before, of pairs of turns. */
+struct turns {
+    uint32_t count, column; /* `column`: what is tried */
+    bool plain;             /* whether it is the turn of what was before */
+    double plain_ns;
+    double gain[MOST_TURNS];
 };
 
 struct decision {
     const struct known_gains *known;
+    const struct known_teams *known_teams;
     struct limits limits;
     uint64_t start_ns;
     uint32_t wanted;       /* the mapping to run under */
@@ -85,6 +101,10 @@ struct decision {
     uint32_t home, before; /* where this pattern's gains count from; what the trial is compared with */
     enum stage stage;
     struct steps steps;
+    struct team_trials teams;
+    uint32_t team_column; /* under which they were found: elsewhere regions have the mapping's */
+    bool by_region;       /* whether teams are tried */
+    struct turns turns;
     uint64_t next_look; /* instances seen at which the pattern is looked for */
     uint64_t
         next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
@@ -107,15 +127,14 @@ struct decision {
     double free_ns;                /* what it may cost */
     double before_ns, before_off;  /* median of the steps before, and a step's deviation, as a share of it */
     uint32_t before_steps;
-    double first_ns; /* a step under the home mapping */
-    double gain;     /* of the mapping that the program has, over home, in log2 */
+    double gain; /* of the mapping that the program has, over home, in log2 */
     struct tried last;
     uint32_t tried; /* how many trials have ended: `last` is the latest */
 };
 
-/* Begin, in this column. `known`: gains of `columns` mappings; it stays the caller's. */
-void decision_begin(struct decision *decision, const struct known_gains *known, struct limits limits,
-                    uint32_t column, uint64_t now_ns);
+/* Begin, in this column. What is known stays the caller's. */
+void decision_begin(struct decision *decision, const struct known_gains *known,
+                    const struct known_teams *teams, struct limits limits, uint32_t column, uint64_t now_ns);
 /* What an earlier run found: never try this column. */
 void decision_close(struct decision *decision, uint32_t column);
 /* Whether the next call of decision_ended may begin a trial: `pages_ns` must be right then. */
@@ -129,6 +148,10 @@ void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns
 void decision_changed(struct decision *decision, double cost_ns, bool complete);
 /* The mapping that the program has, or, during a trial, that which it is compared with. */
 uint32_t decision_column(const struct decision *decision);
+/* The team of known_teams that a region has from its next instance on; 0: that of `wanted`. */
+static inline uint32_t decision_team(const struct decision *d, uint32_t region) {
+    return d->teams.regions && d->wanted == d->team_column ? team_trials_team(&d->teams, region) : 0;
+}
 /* Deciding has taken so long. */
 static inline void decision_took(struct decision *d, double cost_ns) { d->spent_ns += cost_ns; }
 /* The change cannot be made: go back, and never try it again. */

@@ -101,8 +101,10 @@ bool steps_find(struct steps *s) {
     if (kept < LEAST_INSTANCES)
         return false;
     for (uint32_t length = 1; length <= most; length++) {
-        const uint32_t rest = kept - length, window = 2 * length > 64 ? 2 * length : 64;
-        score[length] = unlike(s, length, window < rest ? window : rest);
+        /* No more than the later half, where that is enough: a program begins with regions that never return.
+         */
+        const uint32_t most_window = kept / 2 < 64 ? kept / 2 : 64;
+        score[length] = unlike(s, length, 2 * length > most_window ? 2 * length : most_window);
         best = smaller(best, score[length]);
     }
     for (uint32_t length = 1; length <= most && !found; length++)
