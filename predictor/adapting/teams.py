@@ -11,9 +11,12 @@ from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.known_gains import KnownGains
 from numapredict.predictor.searching.prior import Prior
 
+LEAST_GAIN = 0.005
+"""In log2, that a team is taken to promise at least: regions of a program differ more than programs do."""
+
 
 class Team(msgspec.Struct, frozen=True):
-    """A team's label without pages, its placement, and the mean of what known programs gain by it in log2."""
+    """A team's label without pages, its placement, and what known programs gain by it in log2, as a mean."""
 
     label: str
     placement: Placement
@@ -49,4 +52,4 @@ def _team(mapping: Mapping, topology: Topology, prior: Prior, known: KnownGains)
     gains = known.gains[:, prior.nearest(mapping, topology)]
     mean = float(np.average(np.maximum(gains, 0), weights=known.weights))
     label = f"{mapping.threads}x{mapping.thread_nodes}"
-    return Team(label, resolve(mapping, topology), mean)
+    return Team(label, resolve(mapping, topology), max(mean, LEAST_GAIN))

@@ -55,13 +55,13 @@ class Subject:
     instances: int
     size: int = 256
 
-    @property
-    def steps(self) -> int:
-        return -(-COUNTS[-1] // self.instances)
+    def steps_of(self, instances: int) -> int:
+        """Return how many steps have so many instances."""
+        return -(-instances // self.instances)
 
 
 SUBJECTS = (
-    *(Subject("stencil", 2), Subject("multigrid", 8), Subject("gather", 1), Subject("shared", 1)),
+    *(Subject("multigrid", 8), Subject("shared", 1), Subject("gather", 1, 384), Subject("stencil", 2)),
     *(Subject("cg", 3), Subject("stencil+shared", 3), Subject("gather+stencil", 3), Subject("stencil+levels", 2)),
     *(Subject("home", 2), Subject("compute", 1)),
 )
@@ -69,14 +69,15 @@ SUBJECTS = (
 
 
 def labels(topology: Topology) -> tuple[str, ...]:
-    """Return the mappings under which each program is timed: all cores, half of them, one node's, one."""
+    """Return the mappings under which each program is timed: all cores, one node's, one."""
     nodes, cores = len(topology.cpu_nodes), topology.core_count
-    teams = {(cores, nodes), (cores // 2, nodes), (cores // nodes, 1), (1, 1)}
+    teams = {(cores, nodes), (cores // nodes, 1), (1, 1)}
     found = [f"{cores}x{nodes}-contiguous-first-touch"]
     for threads, over in sorted(teams, reverse=True):
-        found += [f"{threads}x{over}-contiguous-bind@1"] if over > 1 else [f"{threads}x1-contiguous-bind"]
-        found += [f"{threads}x{over}-contiguous-{policy}" for policy in POLICIES if over > 1]
-        found += [f"{threads}x1-contiguous-interleave@{nodes}"] if over == 1 else []
+        if over > 1:
+            found += [f"{threads}x{over}-contiguous-{policy}" for policy in POLICIES]
+        else:
+            found += [f"{threads}x1-contiguous-bind", f"{threads}x1-contiguous-interleave@{nodes}"]
     return tuple(found)
 
 
@@ -97,7 +98,7 @@ def in_words(subject: Subject, way: str, parts: Floats, base_s: float, best_s: f
     behind = np.cumsum(steps_s) / (base_s * np.arange(1, len(steps_s) + 1))
     cells = []
     for count in COUNTS:
-        at = min(-(-count // subject.instances), len(steps_s))
+        at = min(subject.steps_of(count), len(steps_s))
         now = np.log2(base_s / np.median(steps_s[at - AROUND : at]))
         cells.append(f"{count:5}: {now / most:5.2f} {-np.log2(behind[at - 1]) / most:5.2f}")
     worst = behind[len(behind) // 10 :].max() - 1
@@ -142,7 +143,7 @@ def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> 
         for subject in subjects.values():
             words = [str(program), subject.kind, str(subject.size)]
             lines.append("echo 0 > /proc/sys/kernel/numa_balancing")
-            lines += [named(f"{subject.kind}: as it is"), shlex.join([*words, str(2 * SHORT)])]
+            lines += [named(f"{subject.kind}: as it is"), shlex.join([*words, str(subject.steps_of(COUNTS[0]))])]
             for label in labels(topology):
                 variables = preload_environment({}, resolve(parse_label(label), topology), str(placement_library()))
                 library = variables.pop("LD_PRELOAD")  # before the one that makes a program pay
@@ -151,8 +152,12 @@ def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> 
             for way in ways:
                 balancing, adapted = WAYS[way]
                 before = (*numapredict(), "run", "--adapt", "--fresh") if adapted else ()
+                steps = str(subject.steps_of(COUNTS[-1]))
                 lines.append(f"echo {balancing} > /proc/sys/kernel/numa_balancing")
-                lines += [named(f"{subject.kind}: {way}"), shlex.join([*before, *words, str(subject.steps)])]
+                lines += [
+                    named(f"{subject.kind}: {way}"),
+                    shlex.join([*before, *words, steps]),
+                ]
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         click.echo(f"timed guest {machine}, factor {timing.factor:g}; load average here {load}")
         environment = {**python_environment(), "GUEST_PAYS": program.name, "NUMAPREDICT_CACHE": str(folder)}

@@ -268,6 +268,24 @@ static void each_region_gets_the_team_that_is_best_for_it(void) {
     MUST(d.stage == STAGE_SETTLED);
 }
 
+/* The second region takes far longer with any other team than the trial may cost. */
+static void a_region_that_loses_much_ends_no_trial_of_others(void) {
+    const double ms[2][2] = {{4, 1}, {1, 90}};
+    const struct known_teams half = {2, {2, 1}, {0, 0.1}};
+    begin(0);
+    d.known_teams = &half;
+    decision_close(&d, 1);
+    decision_close(&d, 2);
+    uint32_t slow = 0;
+    for (uint32_t n = 0; n < 2 * 2000; n++) {
+        change(0);
+        const uint32_t team = decision_team(&d, n % 2);
+        slow += n % 2 && team;
+        end_instance(n % 2, ms[n % 2][team]);
+    }
+    MUST(slow == 1 && decision_team(&d, 0) == 1 && decision_team(&d, 1) == 0);
+}
+
 static void what_others_ran_with_is_what_it_starts_with(void) {
     begin(0);
     d.known_teams = &teams;
@@ -350,6 +368,7 @@ int main(void) {
     a_gain_that_does_not_last_is_given_up_once();
     what_became_faster_by_itself_is_not_kept();
     each_region_gets_the_team_that_is_best_for_it();
+    a_region_that_loses_much_ends_no_trial_of_others();
     what_others_ran_with_is_what_it_starts_with();
     teams_that_gain_nothing_cost_little();
     regions_without_a_pattern_are_left_alone();

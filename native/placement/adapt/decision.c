@@ -5,14 +5,16 @@
 #include <string.h>
 
 #define LEAST_STEPS 3
-#define MOST_STEPS 32  /* or so many of them, beside TIMED_NS */
-#define SURE 4.0       /* deviations: what gains more need not pay for its way back */
-#define GREAT_LOSS 0.1 /* in log2: for more, pages move back at any price */
-#define CLEARLY 1.5    /* a step that takes so many times as long as before needs no second one */
-#define LOOKS 25       /* in the waiting time between looks the time so far grows by this part */
-#define LONGER 0.05    /* by so much of its time a step may be longer without being slower, */
-#define FAR_LONGER 1.0 /* and by so much one in which pages move, */
-#define FARTHEST 3.0   /* or crowded ones */
+#define SURE_STEPS 9      /* before a small loss is believed, where pages have moved */
+#define HOPELESS_STEPS 24 /* in which parts of the pages were no gain */
+#define MOST_STEPS 32     /* or so many of them, beside TIMED_NS */
+#define SURE 4.0          /* deviations: what gains more need not pay for its way back */
+#define GREAT_LOSS 0.1    /* in log2: for more, pages move back at any price */
+#define CLEARLY 1.5       /* a step that takes so many times as long as before needs no second one */
+#define LOOKS 25          /* in the waiting time between looks the time so far grows by this part */
+#define LONGER 0.05       /* by so much of its time a step may be longer without being slower, */
+#define FAR_LONGER 1.0    /* and by so much one in which pages move, */
+#define FARTHEST 3.0      /* or crowded ones */
 
 uint32_t decision_steps_wanted(double step_ns) {
     const double count = rounded_up(TIMED_NS / larger(step_ns, 1));
@@ -111,6 +113,11 @@ static void cut(struct decision *d, uint64_t now_ns) {
         return;
     }
     if (d->by_region) {
+        if (!d->sure && d->stage == STAGE_WARMING && team_trials_drop(&d->teams)) {
+            d->sure = true; /* what has cost so much ends; that is no reason to leave what may gain */
+            d->free_ns += d->trial_ns;
+            return;
+        }
         decision_judge_teams(d, now_ns);
         return;
     }
@@ -143,8 +150,8 @@ static void move_on(struct decision *d, uint64_t now_ns) {
     if (d->steps.times < LEAST_STEPS)
         return;
     /* A loss that is clear, or is paid for already; or no gain, and the way back can be paid for. */
-    if (gain < -NOISES * noise || (gain < -GREAT_LOSS && left < 0) ||
-        (gain < noise && d->steps.times >= MOST_TIMES && back_ns < left)) {
+    if ((gain < -NOISES * noise && d->steps.times >= SURE_STEPS) || (gain < -GREAT_LOSS && left < 0) ||
+        (gain < noise && d->steps.times >= HOPELESS_STEPS && back_ns < left)) {
         cut(d, now_ns);
         return;
     }
@@ -164,7 +171,7 @@ static void judge(struct decision *d, uint64_t now_ns) {
     double noise;
     const double gain = gain_so_far(d, &noise);
     const bool clear = without_sign(gain) > NOISES * noise;
-    if (d->parts < PARTS && !(clear && gain < 0)) { /* a part may be too small a gain to be seen */
+    if (d->parts < PARTS && !(clear && gain < -GREAT_LOSS)) { /* a part may be too small a gain to be seen */
         d->stage = STAGE_PARTLY;
         decision_book(d);
         move_on(d, now_ns);
@@ -213,7 +220,7 @@ static void watch(struct decision *d, uint64_t now_ns) {
 
 static void step_ended(struct decision *d, uint64_t now_ns) {
     double off;
-    if (d->stage == STAGE_SETTLED || (d->stage == STAGE_WAITING && !decision_may_try(d, now_ns)))
+    if (d->stage == STAGE_SETTLED || (d->stage == STAGE_WAITING && now_ns < d->next_try_ns))
         return;
     const uint32_t wanted = decision_steps_wanted(steps_median(&d->steps, &off));
     switch (d->stage) {

@@ -115,7 +115,7 @@ struct decision {
     uint32_t interrupted[MOST_COLUMNS], patterns;
     bool crowded;                  /* all pages are on one node, the threads on several: the caller says so */
     bool spreads[MOST_COLUMNS];    /* as the caller says, a mapping spreads pages and keeps the threads */
-    bool sure;                     /* that this trial gains */
+    bool sure;                     /* that this trial gains; of teams, that some regions have lost theirs */
     double pages_ns[MOST_COLUMNS]; /* expected cost of moving all pages for this mapping; 0 where none has to
                                       move */
     double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
@@ -139,7 +139,7 @@ void decision_begin(struct decision *decision, const struct known_gains *known,
 void decision_close(struct decision *decision, uint32_t column);
 /* Whether the next call of decision_ended may begin a trial: `pages_ns` must be right then. */
 static inline bool decision_may_try(const struct decision *d, uint64_t now_ns) {
-    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns;
+    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns && d->steps.at + 1 >= d->steps.length;
 }
 /* An instance of a region has ended. */
 void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns, uint64_t now_ns);

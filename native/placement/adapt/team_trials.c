@@ -106,10 +106,21 @@ void team_trials_begin(struct team_trials *t, const struct known_teams *known, u
     team_trials_again(t);
 }
 
-void team_trials_judge(struct team_trials *t, bool timed) {
+bool team_trials_drop(struct team_trials *t) {
+    bool goes_on = false;
     for (uint32_t n = 0; n < t->regions; n++) {
         struct team_region *r = &t->region[n];
-        const double ns = timed ? median(t, r) : INFINITE;
+        if (r->excess > 0)
+            r->now = r->best;
+        goes_on |= r->now != r->best;
+    }
+    return goes_on;
+}
+
+void team_trials_judge(struct team_trials *t) {
+    for (uint32_t n = 0; n < t->regions; n++) {
+        struct team_region *r = &t->region[n];
+        const double ns = median(t, r);
         if (r->now != r->best && ns < LEAST * r->best_ns) {
             r->best = r->now;
             r->best_ns = ns;

@@ -53,8 +53,11 @@ uint32_t team_trials_next(const struct team_trials *trials, const struct known_t
 /* Try it; `first`: the times so far are those of the best teams. */
 void team_trials_begin(struct team_trials *trials, const struct known_teams *known, uint32_t team,
                        bool first);
-/* End the trial: each region has its best team. Without a timed step, `timed`, that is the one it had. */
-void team_trials_judge(struct team_trials *trials, bool timed);
+/* The trial costs too much: give regions that are longer than before their best teams. Return whether it goes
+ * on in others. */
+bool team_trials_drop(struct team_trials *trials);
+/* End the trial: each region has its best team. Without a timed step that is the one it had. */
+void team_trials_judge(struct team_trials *trials);
 /* Whether any region's best team is not the one it keeps. */
 bool team_trials_found(const struct team_trials *trials);
 /* From the next instance on each region has its best team, or else the one that it keeps. */

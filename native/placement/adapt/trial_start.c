@@ -6,6 +6,7 @@
 #define RISKS 2.0        /* an instance must be paid for that is so many times as risky as expected, */
 #define SMALL_RISK 0.1
 #define LEAST_RISK 0.5 /* or by so much longer */
+#define PLAIN_STEPS 8  /* timed before pages move: what follows is compared with them for long */
 #define TEAM_RISK                                                                                            \
     1.0 /* of a step: half of the threads may take twice as long, for an instance of each region */
 #define TEAM_COST 0.5 /* and do so for half of the time */
@@ -120,6 +121,11 @@ void decision_begin_trial(struct decision *d, uint64_t now_ns) {
             d->next_try_ns += (uint64_t)larger(wait_ns - (double)(d->next_try_ns - now_ns), 0);
         return;
     }
+    const uint32_t wanted = by_region ? 0 : (uint32_t)following(d).column;
+    if (!by_region && d->pages_ns[wanted] > 0 && !d->obvious && d->steps.times < PLAIN_STEPS) {
+        d->next_try_ns = now_ns;
+        return;
+    }
     begin(d, first.free_ns);
     if (by_region) {
         d->by_region = true;
@@ -128,7 +134,6 @@ void decision_begin_trial(struct decision *d, uint64_t now_ns) {
         decision_enter(d, STAGE_WARMING);
         return;
     }
-    const uint32_t wanted = (uint32_t)following(d).column;
     d->part_ns = d->back_ns = d->pages_ns[wanted] / PARTS;
     d->parts = d->part_ns > 0 ? 1 : PARTS;
     d->wanted = wanted;

@@ -100,11 +100,12 @@ void decision_cut_turns(struct decision *d, uint64_t now_ns) {
 }
 
 void decision_judge_teams(struct decision *d, uint64_t now_ns) {
-    team_trials_judge(&d->teams, d->steps.times > 0);
+    team_trials_judge(&d->teams);
     decision_book(d);
     if (decision_team_is_paid(d, now_ns)) {
         const uint32_t team = team_trials_next(&d->teams, d->known_teams);
         d->free_ns = decision_left(d, LOSS_PART, now_ns);
+        d->sure = false;
         team_trials_begin(&d->teams, d->known_teams, team, false);
         decision_enter(d, STAGE_WARMING);
     } else if (team_trials_found(&d->teams)) {
