@@ -21,7 +21,7 @@ SOURCES = (
     ),
 )
 Floats = npt.NDArray[np.float64]
-QUIET_NS, SHARE = 1_000_000_000, 0.05
+QUIET_NS, SHARE = 500_000_000, 0.05
 
 
 class _Program(ctypes.Structure):

@@ -19,8 +19,8 @@ from numapredict.predictor.adapting.teams import teams_of
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.searching.prior import Prior, prior_of
 
-QUIET_S = 0.25
-"""Without any trial, from the start: of a program that short too few instances are known."""
+QUIET_S = 0.5
+"""Without any trial, from the start: most programs that short lose by one."""
 
 _MOST_PROGRAMS = 1024  # native/placement/adapt/next_trial.h
 

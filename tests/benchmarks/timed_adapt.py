@@ -61,8 +61,8 @@ class Subject:
 
 
 SUBJECTS = (
-    *(Subject("multigrid", 8), Subject("shared", 1), Subject("gather", 1, 384), Subject("stencil", 2)),
-    *(Subject("cg", 3), Subject("stencil+shared", 3), Subject("gather+stencil", 3), Subject("stencil+levels", 2)),
+    *(Subject("shared", 1), Subject("gather", 1, 384), Subject("cg", 3), Subject("stencil+shared", 3)),
+    *(Subject("gather+stencil", 3), Subject("stencil+levels", 2), Subject("stencil", 2), Subject("multigrid", 8)),
     *(Subject("home", 2), Subject("compute", 1)),
 )
 """Four with one main region, four with several, and two that no mapping makes faster."""
@@ -92,10 +92,14 @@ def median_step(parts: Floats) -> Floats:
     return found
 
 
-def in_words(subject: Subject, way: str, parts: Floats, base_s: float, best_s: float) -> str:
-    """Return a line: shares of the best gain after so many instances, then and on the way there; the worst so far."""
-    steps_s, most = parts.sum(axis=1), np.log2(base_s / best_s)
-    behind = np.cumsum(steps_s) / (base_s * np.arange(1, len(steps_s) + 1))
+def in_words(subject: Subject, way: str, parts: Floats, base: Floats, best_s: float) -> str:
+    """Return a line: shares of the best gain after so many instances, then and on the way there; the worst so far.
+
+    ``base``: the seconds of the steps of the program as it is; their mean stands for those that it did not have.
+    """
+    steps_s, base_s = parts.sum(axis=1), float(np.median(base))
+    most = np.log2(base_s / best_s)
+    behind = np.cumsum(steps_s) / (float(base.mean()) * np.arange(1, len(steps_s) + 1))
     cells = []
     for count in COUNTS:
         at = min(subject.steps_of(count), len(steps_s))
@@ -116,6 +120,7 @@ def in_words(subject: Subject, way: str, parts: Floats, base_s: float, best_s: f
 def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> None:
     """Boot one guest, run each program in all ways, and print shares as the runs end."""
     short: dict[str, dict[str, Floats]] = {}
+    plain: dict[str, Floats] = {}
     subjects = {subject.kind: subject for subject in SUBJECTS if only in subject.kind}
 
     def take(name: str, lines: tuple[str, ...]) -> None:
@@ -125,11 +130,13 @@ def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> 
             return
         if way not in WAYS:
             short.setdefault(kind, {})[way] = median_step(parts)
+            if way == "as it is":
+                plain[kind] = parts.sum(axis=1)
             return
         base_s = float(short[kind]["as it is"].sum())
         best_s = float(np.min(list(short[kind].values()), axis=0).sum())
         one = min(short[kind], key=lambda label: float(short[kind][label].sum()))
-        click.echo(in_words(subjects[kind], way, parts, base_s, best_s))
+        click.echo(in_words(subjects[kind], way, parts, plain[kind], best_s))
         click.echo(f"{'':16} one mapping: {one} {base_s / float(short[kind][one].sum()):.2f}x")
 
     with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-adapt-") as name:

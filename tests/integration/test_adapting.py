@@ -50,7 +50,7 @@ static void sleep_ms(long ms)
 int main(void)
 {
     int narrow = 0, wide = 0, clause = 0;
-    for (int step = 0; step < 150; step++) {
+    for (int step = 0; step < 120; step++) {
 #pragma omp parallel
         {
             sleep_ms(omp_get_num_threads() > 1 ? 30 : 1);
@@ -112,9 +112,9 @@ def test_each_region_gets_the_threads_that_are_best_for_it(tmp_path: Path, monke
     done = run("--adapt", "--budget-share", "50%", "-o", record, teams)
     assert done.returncode == 0, done.stderr
     narrow, wide, clause = (int(word) for word in re.findall(r"\d+", done.stdout))
-    assert narrow > 50
-    assert wide > 140
-    assert clause == 150
+    assert narrow > 40
+    assert wide > 110
+    assert clause == 120
     found = json.loads(record.read_text())
     assert [each["team"] for each in found["regions"]] == ["1x1"]
     (kept,) = [trial for trial in found["trials"] if trial["outcome"] == "kept"]

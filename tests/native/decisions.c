@@ -212,6 +212,21 @@ static void instances_of_several_sizes_are_compared_by_whole_steps(void) {
     MUST(fabs(d.gain - log2(13.0 / 9.0)) < 1e-6);
 }
 
+/* Three small ones begin the program, and the latest instance before the pattern is known is not the longest.
+ */
+static void a_step_begins_with_its_longest_instance(void) {
+    const double time[5] = {2, 1, 2, 8, 3};
+    begin(0);
+    for (uint32_t n = 0; n < 3; n++)
+        end_instance(50 + n, 1);
+    for (uint32_t n = 0; d.steps.times == 0; n++) {
+        MUST(n < 1000);
+        end_instance(n % 5 ? 7 : 8, time[n % 5]);
+    }
+    MUST(d.steps.length == 5 && d.steps.under_way[0] == 8 * MS && d.steps.under_way[1] == 3 * MS);
+    MUST(d.steps.pattern[2] == 8 && d.steps.latest[0] == 16 * MS);
+}
+
 static void a_gain_that_does_not_last_is_given_up_once(void) {
     const double good[COLUMNS] = {1, 0.5, 1}, bad[COLUMNS] = {1, 1.5, 1};
     begin(0);
@@ -365,6 +380,7 @@ int main(void) {
     moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
     looks_become_rarer_as_time_passes();
     instances_of_several_sizes_are_compared_by_whole_steps();
+    a_step_begins_with_its_longest_instance();
     a_gain_that_does_not_last_is_given_up_once();
     what_became_faster_by_itself_is_not_kept();
     each_region_gets_the_team_that_is_best_for_it();

@@ -5,15 +5,17 @@
 #include <string.h>
 
 #define LEAST_STEPS 3
-#define SURE_STEPS 9      /* before a small loss is believed, where pages have moved */
+#define SURE_STEPS 9      /* before a small gain or loss is believed, where pages have moved */
 #define HOPELESS_STEPS 24 /* in which parts of the pages were no gain */
 #define MOST_STEPS 32     /* or so many of them, beside TIMED_NS */
 #define SURE 4.0          /* deviations: what gains more need not pay for its way back */
 #define GREAT_LOSS 0.1    /* in log2: for more, pages move back at any price */
+#define GREAT_GAIN 0.2    /* in log2: three steps are enough to be sure of it */
 #define CLEARLY 1.5       /* a step that takes so many times as long as before needs no second one */
-#define LOOKS 25          /* in the waiting time between looks the time so far grows by this part */
+#define LOOKS 10          /* in the waiting time between looks the time so far grows by this part */
 #define LONGER 0.05       /* by so much of its time a step may be longer without being slower, */
-#define FAR_LONGER 1.0    /* and by so much one in which pages move, */
+#define MOVED_LONGER 0.2  /* by so much one after which all pages would have to move back, */
+#define FAR_LONGER 1.0    /* by so much one in which pages move, */
 #define FARTHEST 3.0      /* or crowded ones */
 
 uint32_t decision_steps_wanted(double step_ns) {
@@ -155,7 +157,8 @@ static void move_on(struct decision *d, uint64_t now_ns) {
         cut(d, now_ns);
         return;
     }
-    d->sure = d->sure || gain > SURE * noise;
+    d->sure =
+        d->sure || (gain > SURE * noise && (d->obvious || gain > GREAT_GAIN || d->steps.times >= SURE_STEPS));
     d->back_ns = d->sure ? 0 : back_ns + d->part_ns;
     d->free_ns = d->sure ? decision_left(d, SURE_PART, now_ns) : left;
     /* The first part may be too small a gain to be seen. */
@@ -321,7 +324,8 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
         /* What moves have cost is paid: the way back would not return it. A step in which pages follow their
          * threads is longer by that, too. */
         const bool moves = d->part_ns > 0 && (d->stage == STAGE_CHANGING || d->stage == STAGE_WARMING);
-        const double most = !moves ? LONGER : d->obvious ? FARTHEST : FAR_LONGER;
+        const bool moved = d->part_ns > 0 && d->parts == PARTS;
+        const double most = moves ? (d->obvious ? FARTHEST : FAR_LONGER) : moved ? MOVED_LONGER : LONGER;
         d->behind_ns += longer;
         const bool slower = expected_ns <= 0 || d->behind_ns > most * d->before_ns;
         if (slower && d->stage != STAGE_PARTLY &&

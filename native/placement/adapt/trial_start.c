@@ -53,9 +53,7 @@ struct offer {
 };
 
 /* What all kinds of trials begin with. */
-static void begin(struct decision *d, double left) {
-    double noise;
-    const double step_ns = steps_median(&d->steps, &noise);
+static void begin(struct decision *d, double step_ns, double noise, double left) {
     d->before = d->wanted;
     d->before_ns = step_ns;
     d->before_off = larger(noise, LEAST_NOISE);
@@ -66,13 +64,11 @@ static void begin(struct decision *d, double left) {
     steps_expect(&d->steps, step_ns);
 }
 
-static struct offer offered_column(struct decision *d, uint64_t now_ns) {
+static struct offer offered_column(struct decision *d, double step_ns, uint64_t now_ns) {
     const struct next_trial next =
         d->trials.count == MOST_COLUMNS ? (struct next_trial){.column = -1} : following(d);
     if (next.column < 0 || next.expected_gain < LEAST_GAIN / 2)
         return (struct offer){.any = false};
-    double noise;
-    const double step_ns = steps_median(&d->steps, &noise);
     const double pages = d->pages_ns[next.column], part = pages / PARTS;
     const double cost = 2 * part + (1 + decision_steps_wanted(step_ns)) * step_ns * next.excess;
     const double risk = larger(RISKS * next.risk, d->obvious ? 0 : LEAST_RISK) * longest_instance(d);
@@ -103,9 +99,10 @@ bool decision_team_is_paid(const struct decision *d, uint64_t now_ns) {
 }
 
 void decision_begin_trial(struct decision *d, uint64_t now_ns) {
-    double noise;
-    const struct offer column = offered_column(d, now_ns);
-    const struct offer teams = offered_teams(d, steps_median(&d->steps, &noise), now_ns);
+    double noise; /* sorting takes as long as a small region: once */
+    const double step_ns = steps_median(&d->steps, &noise);
+    const struct offer column = offered_column(d, step_ns, now_ns);
+    const struct offer teams = offered_teams(d, step_ns, now_ns);
     if (!column.any && !teams.any) {
         d->stage = STAGE_SETTLED;
         return;
@@ -126,7 +123,7 @@ void decision_begin_trial(struct decision *d, uint64_t now_ns) {
         d->next_try_ns = now_ns;
         return;
     }
-    begin(d, first.free_ns);
+    begin(d, step_ns, noise, first.free_ns);
     if (by_region) {
         d->by_region = true;
         d->team_column = d->wanted;

@@ -66,17 +66,12 @@ static double gather(void) {
     return all;
 }
 
+/* What the counts are does not matter, so they may be lost. */
 static void shared(void) {
 #pragma omp parallel for schedule(static)
     for (long n = 0; n < rows / 2; n++) {
-        long *line = &lines[n % 8 * 8];
-        double work = (double)n;
-        for (int m = 0; m < 20; m++)
-            work = 0.5 * work + 1;
-        if (work < 0)
-            continue;
-#pragma omp atomic
-        *line += 1;
+        volatile long *line = &lines[n % 8 * 8];
+        *line = *line + 1;
     }
 }
 
