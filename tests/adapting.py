@@ -17,7 +17,7 @@ SOURCES = (
     ROOT / "tests" / "native" / "decision_play.c",
     *(
         ROOT / "native" / "placement" / "adapt" / f"{name}.c"
-        for name in ("decision", "next_trial", "steps", "team_trials", "trial_start", "turns")
+        for name in ("decision", "next_trial", "steps", "team_trials", "trial", "trial_start", "turns")
     ),
 )
 Floats = npt.NDArray[np.float64]

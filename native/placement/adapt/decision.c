@@ -1,13 +1,14 @@
 /* decision.c: the state machine of decision.h. */
+#include "adapt/decision.h"
+
 #include "adapt/arithmetic.h"
-#include "adapt/decision_parts.h"
+#include "adapt/trial_start.h"
+#include "adapt/turns.h"
 
 #include <string.h>
 
-#define LEAST_STEPS 3
 #define SURE_STEPS 9      /* before a small gain or loss is believed, where pages have moved */
 #define HOPELESS_STEPS 24 /* in which parts of the pages were no gain */
-#define MOST_STEPS 32     /* or so many of them, beside TIMED_NS */
 #define SURE 4.0          /* deviations: what gains more need not pay for its way back */
 #define GREAT_LOSS 0.1    /* in log2: for more, pages move back at any price */
 #define GREAT_GAIN 0.2    /* in log2: three steps are enough to be sure of it */
@@ -17,18 +18,6 @@
 #define MOVED_LONGER 0.2  /* by so much one after which all pages would have to move back, */
 #define FAR_LONGER 1.0    /* by so much one in which pages move, */
 #define FARTHEST 3.0      /* or crowded ones */
-
-uint32_t decision_steps_wanted(double step_ns) {
-    const double count = rounded_up(TIMED_NS / larger(step_ns, 1));
-    return count < LEAST_STEPS ? LEAST_STEPS : count > MOST_STEPS ? MOST_STEPS : (uint32_t)count;
-}
-
-void decision_enter(struct decision *d, enum stage stage) {
-    d->stage = stage;
-    d->behind_ns = 0;
-    steps_again(&d->steps);
-    team_trials_again(&d->teams);
-}
 
 void decision_begin(struct decision *d, const struct known_gains *known, const struct known_teams *teams,
                     struct limits limits, uint32_t column, uint64_t now_ns) {
@@ -46,51 +35,8 @@ void decision_begin(struct decision *d, const struct known_gains *known, const s
 
 void decision_close(struct decision *d, uint32_t column) { d->closed[column] = true; }
 
-double decision_left(const struct decision *d, double loss_part, uint64_t now_ns) {
-    const double share = d->limits.share * (double)(now_ns - d->start_ns);
-    return smaller(share, loss_part * share + d->saved_ns) - d->spent_ns;
-}
-
 static double budget_left(const struct decision *d, uint64_t now_ns) {
     return decision_left(d, LOSS_PART, now_ns);
-}
-
-void decision_book(struct decision *d) {
-    if (d->trial_ns > 0)
-        d->spent_ns += d->trial_ns;
-    else
-        d->saved_ns -= d->trial_ns;
-    d->whole_ns += d->trial_ns;
-    d->trial_ns = 0;
-}
-
-void decision_note(struct decision *d, enum outcome outcome, double gain, uint64_t now_ns) {
-    d->last = (struct tried){.column = d->wanted,
-                             .before = d->before,
-                             .outcome = outcome,
-                             .gain = gain,
-                             .cost_ns = d->whole_ns + d->trial_ns,
-                             .at_ns = now_ns - d->start_ns,
-                             .steps = d->steps.times,
-                             .turns = d->turns.count,
-                             .teams = d->by_region};
-    d->turns.count = 0;
-    d->tried++;
-    decision_book(d);
-}
-
-void decision_tell(struct decision *d, double gain, bool ended) {
-    struct trials *t = &d->trials;
-    t->column[t->count] = d->wanted;
-    t->gain[t->count] = d->gain + gain;
-    t->ended[t->count++] = ended;
-    d->closed[d->wanted] = true;
-}
-
-void decision_go_back(struct decision *d) {
-    d->wanted = d->before;
-    d->parts = PARTS;
-    decision_enter(d, STAGE_RETURNING);
 }
 
 /* The gain of the steps timed so far over those before, in log2, and the deviation of that. */

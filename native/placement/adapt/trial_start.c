@@ -1,6 +1,7 @@
 /* trial_start.c: what is tried next, and when it can be paid for. */
+#include "adapt/trial_start.h"
+
 #include "adapt/arithmetic.h"
-#include "adapt/decision_parts.h"
 
 #define LEAST_NOISE 0.01 /* of a step: three may agree without being so alike */
 #define RISKS 2.0        /* an instance must be paid for that is so many times as risky as expected, */

@@ -1,6 +1,8 @@
 /* turns.c: what is tried against what was before, in turns; and how trials of teams end. */
+#include "adapt/turns.h"
+
 #include "adapt/arithmetic.h"
-#include "adapt/decision_parts.h"
+#include "adapt/trial_start.h"
 
 #include <string.h>
 
