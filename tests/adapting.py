@@ -15,10 +15,13 @@ from tests.preloaded import GCC
 ROOT = Path(__file__).parents[1]
 SOURCES = (
     ROOT / "tests" / "native" / "decision_play.c",
-    *(ROOT / "native" / "placement" / "adapt" / f"{name}.c" for name in ("decision", "next_trial", "steps")),
+    *(
+        ROOT / "native" / "placement" / "adapt" / f"{name}.c"
+        for name in ("decision", "next_trial", "steps", "team_trials", "trial", "trial_start", "turns")
+    ),
 )
 Floats = npt.NDArray[np.float64]
-QUIET_NS, SHARE = 1_000_000_000, 0.05
+QUIET_NS, SHARE = 500_000_000, 0.05
 
 
 class _Program(ctypes.Structure):

@@ -19,6 +19,9 @@ from numapredict.native.errors import InvalidInputError
 MOST_COLUMNS = 32
 """The baseline's included; native/placement/adapt/next_trial.h."""
 
+MOST_TEAMS, MOST_TEAM_REGIONS = 16, 32
+"""The mapping's own included; native/placement/adapt/team_trials.h."""
+
 Outcome = Literal["kept", "no gain", "cut short", "gone back", "interrupted"]
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)  # by number - 1, decision.h
 _UNIT = 4096  # of a gain in log2
@@ -27,10 +30,11 @@ _MOST_BYTES = 1 << 20
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """What became of a mapping that was tried, by its column in the table.
+    """What became of a mapping that was tried, by its column in the table, or of teams of regions under it.
 
-    ``gain`` in log2 over that of column ``before``, at most this where it was cut short. ``cost_s``: how much longer
-    the program took for it, with the moves of pages; below 0 where it was faster at once. ``at_s`` since the start.
+    ``gain`` in log2 over that of column ``before``, or of the mapping's own teams; at most this where it was cut short.
+    ``cost_s``: how much longer the program took for it, with the moves of pages; below 0 where it was faster at once.
+    ``at_s`` since the start. Where both ran in turn, ``turns`` pairs gave the gain, 0 else.
     """
 
     column: int
@@ -40,19 +44,30 @@ class Trial(msgspec.Struct, frozen=True):
     cost_s: float
     at_s: float
     steps: int
+    turns: int
+    teams: bool
+
+
+class RegionTeam(msgspec.Struct, frozen=True):
+    """The team that a region has, by its number in the table, 0 for the mapping's own; ``key``: lower 32 bits."""
+
+    key: int
+    team: int
 
 
 class AdaptResult(msgspec.Struct, frozen=True, kw_only=True):
     """What the library did: trials in their order, and at the end the column, its gain over where it began in log2.
 
     ``regions``: instances of regions in a step of the program, and ``step_s`` its time before the first trial, both 0
-    where no steps were found. ``given_up``: why nothing was tried, or nothing more. ``end``: whether the program
-    ended normally; without it the last four figures are 0, and ``column`` is that of the last trial that was kept.
+    where no steps were found. ``teams``: of each region that has tried any. ``given_up``: why nothing was tried, or
+    nothing more. ``end``: whether the program ended normally; without it the last four figures are 0, and ``column`` is
+    that of the last trial that was kept.
     """
 
     trials: tuple[Trial, ...] = ()
     regions: int = 0
     step_s: float = 0.0
+    teams: tuple[RegionTeam, ...] = ()
     given_up: str = ""
     end: bool = False
     column: int = 0
@@ -68,6 +83,8 @@ class AdaptTable(msgspec.Struct, frozen=True, kw_only=True):
 
     ``columns``: the mappings but the baseline, which is column 0, and the number of each one's placement of pages, 0
     where the program left them; ``known``: each known program's weight and its gains.
+    ``teams``: placements of smaller teams that regions may have, in the order in which they are tried, and what known
+    programs gained from each in log2; ``regions``: those that begin with one.
     ``start`` is the column to begin with, ``closed`` those never to be tried. ``crowded_only``: nothing is tried but to
     spread pages that are all on one node.
     """
@@ -76,6 +93,8 @@ class AdaptTable(msgspec.Struct, frozen=True, kw_only=True):
     quiet_s: float
     columns: tuple[tuple[Placement, int], ...]
     known: tuple[tuple[float, tuple[float, ...]], ...]
+    teams: tuple[tuple[Placement, float], ...] = ()
+    regions: tuple[RegionTeam, ...] = ()
     start: int = 0
     closed: tuple[int, ...] = ()
     crowded_only: bool = False
@@ -88,7 +107,7 @@ def write_table(table: AdaptTable, base: Placement, path: Path) -> None:
 
 def _lines(table: AdaptTable, base: Placement) -> Iterator[str]:
     slot = {pu: number for number, pu in enumerate(base.pus)}
-    yield "numaplace-adapt 1"
+    yield "numaplace-adapt 2"
     yield f"share {round(table.share * 1e6)}"
     yield f"quiet {round(table.quiet_s * 1e9)}"
     yield f"start {table.start}"
@@ -103,6 +122,10 @@ def _lines(table: AdaptTable, base: Placement) -> Iterator[str]:
         if policy == "dataset":
             words.append(number_list(placement.os_indices(placement.chunks)))
         yield f"column {policy} {place} {' '.join(words)}"
+    for placement, gain in table.teams:
+        yield f"team {max(0, _counted(gain))} {number_list([slot[pu] for pu in placement.pus])}"
+    for region in table.regions:
+        yield f"region {region.key} {region.team}"
     for weight, gains in table.known:
         yield f"known {round(weight * 1e9)} {' '.join(map(str, map(_counted, gains)))}"
 
@@ -128,7 +151,7 @@ def read_result(path: Path) -> AdaptResult:
 
 
 def _result(lines: Sequence[str]) -> AdaptResult:
-    found = AdaptResult()
+    found, teams = AdaptResult(), dict[int, RegionTeam]()
     for line in lines:
         word, _, rest = line.partition(" ")
         if word == "given-up":
@@ -144,6 +167,8 @@ def _result(lines: Sequence[str]) -> AdaptResult:
             found = msgspec.structs.replace(
                 found, trials=(*found.trials, trial), column=column if moved else found.column
             )
+        elif word == "region":
+            teams[numbers[0]] = RegionTeam(*numbers)
         elif word == "end":
             column, gain, time_ns, spent_ns, saved_ns, pages = numbers
             found = msgspec.structs.replace(
@@ -156,11 +181,14 @@ def _result(lines: Sequence[str]) -> AdaptResult:
                 saved_s=saved_ns / 1e9,
                 pages=pages,
             )
-    return found
+    return msgspec.structs.replace(found, teams=tuple(teams.values()))
 
 
 def _trial(numbers: Sequence[int]) -> Trial:
-    column, before, outcome, gain, cost_ns, at_ns, steps = numbers
+    column, before, outcome, gain, cost_ns, at_ns, steps, turns, teams = numbers
     if not 0 < outcome <= len(_OUTCOMES):
         raise ValueError(f"outcome {outcome} is unknown")
-    return Trial(column, before, _OUTCOMES[outcome - 1], gain / _UNIT, cost_ns / 1e9, at_ns / 1e9, steps)
+    return Trial(
+        *(column, before, _OUTCOMES[outcome - 1], gain / _UNIT, cost_ns / 1e9, at_ns / 1e9),
+        *(steps, turns, teams != 0),
+    )

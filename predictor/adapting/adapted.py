@@ -8,16 +8,18 @@ import msgspec
 from numapredict.collect.measuring.quiet import busy_in_words
 from numapredict.collect.placing.adapt_table import Outcome
 from numapredict.collect.terminal.estimated_time import seconds_in_words
+from numapredict.collect.terminal.printable import counted
 
 BASELINE = "as-it-is"
 _LEAST_GAIN = 0.01  # native/placement/adapt/decision.h
 
 
 class TriedMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """A mapping that was tried, after ``at_s`` seconds, and what became of it.
+    """A mapping that was tried, or ``teams`` of its regions, after ``at_s`` seconds, and what became of it.
 
-    ``speedup`` is over the mapping that the program had ``before``, by the medians of ``steps`` steps; at most this
-    where it was cut short. ``cost_s``: how much longer the program took for it, below 0 where it was faster at once.
+    ``speedup`` is over the mapping that the program had ``before``, or its own teams: by ``turns`` pairs of both in
+    turn, or, where that is 0, by the medians of ``steps`` steps; at most this where it was cut short. ``cost_s``: how
+    much longer the program took for it, below 0 where it was faster at once.
     """
 
     mapping: str
@@ -27,6 +29,15 @@ class TriedMapping(msgspec.Struct, frozen=True, kw_only=True):
     cost_s: float
     at_s: float
     steps: int
+    turns: int = 0
+    teams: bool = False
+
+
+class TeamOfRegion(msgspec.Struct, frozen=True):
+    """A region, by the lower 32 bits of its key in other files, and its threads over nodes, such as 4x1."""
+
+    region: int
+    team: str
 
 
 class Adapted(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +48,7 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     ``spent_s``: what trials cost, ``saved_s`` what kept mappings saved meanwhile. ``pages``: moved between regions;
     those that followed their threads are not counted. ``step_regions`` regions make a step of ``step_s`` seconds.
     ``left_alone`` says why nothing was tried, or nothing more. ``kept``: whether the next run starts by this one.
+    ``regions``: those that have a smaller team than the mapping's at the end.
     ``disturbed`` is what others took of the computer meanwhile: then the speedups say little, and nothing is kept.
     """
 
@@ -57,6 +69,7 @@ class Adapted(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     signal: str | None
     status: Literal["ended", "cut off"]
+    regions: tuple[TeamOfRegion, ...] = ()
     disturbed: str = ""
 
 
@@ -91,26 +104,36 @@ def adapted_in_words(found: Adapted) -> Iterator[str]:
 def _trial_in_words(trial: TriedMapping) -> str:
     cost = "" if trial.cost_s < 0 else f", which cost {seconds_in_words(trial.cost_s)}"
     gain = f"{trial.speedup:.2f}x over {trial.before}"
+    if trial.turns:
+        gain += f" in {counted(trial.turns, 'pair')} of turns"
+    what = "smaller teams of regions" if trial.teams else trial.mapping
     match trial.outcome:
         case "kept":
-            return f"{trial.mapping} kept: {gain}{cost}"
+            return f"{what} kept: {gain}{cost}"
+        case "no gain" if trial.teams and not trial.turns:
+            return f"{what} left again: none was faster{cost}"
         case "no gain":
-            return f"{trial.mapping} left again: {gain}{cost}"
+            return f"{what} left again: {gain}{cost}"
         case "cut short":
-            return f"{trial.mapping} cut short: at most {gain}{cost}"
+            return f"{what} cut short: at most {gain}{cost}"
         case "gone back":
-            return f"{trial.mapping} given up: {gain} after all"
+            return f"{what} given up: {gain} after all"
         case "interrupted":
-            return f"{trial.mapping} interrupted: moves of pages were dearer than expected, or its regions changed"
+            return f"{what} interrupted: moves of pages were dearer than expected, or its regions changed"
 
 
 def _end_in_words(found: Adapted) -> str:
     where = found.mapping if found.mapping != BASELINE else "as it is"
+    if found.regions:
+        where += f", with a smaller team in {counted(len(found.regions), 'region')}"
     if found.status == "cut off":
         return f"adapt: at the last trial's end {where}"
-    kept = "; the next run starts with it" if found.kept and found.mapping != BASELINE else ""
+    kept = "; the next run starts with it" if found.kept and (found.mapping != BASELINE or found.regions) else ""
+    measured = [trial for trial in found.trials if trial.outcome == "kept"]
+    turns = sum(trial.turns for trial in measured)
+    how = f", by {counted(turns, 'pair')} of turns" if measured and all(each.turns for each in measured) else ""
     return (
-        f"adapt: at the end {where}, steps {found.speedup:.2f}x as fast as at the start; trials cost "
-        f"{seconds_in_words(found.spent_s)} of {seconds_in_words(found.time_s)} and saved "
+        f"adapt: at the end {where}, steps {found.speedup:.2f}x as fast as at the start{how}; trials cost "
+        f"{seconds_in_words(found.spent_s)} of {seconds_in_words(found.time_s)} and gained "
         f"{seconds_in_words(found.saved_s)}{kept}"
     )

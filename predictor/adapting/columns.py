@@ -7,7 +7,7 @@ import msgspec
 from numapredict.collect.binding import threads_asked
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import Placement, resolve
-from numapredict.collect.placing.adapt_table import AdaptTable
+from numapredict.collect.placing.adapt_table import AdaptTable, RegionTeam
 from numapredict.collect.placing.balancing import balancing_is_on
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError
@@ -15,24 +15,30 @@ from numapredict.predictor.adapting.adapted import BASELINE
 from numapredict.predictor.adapting.candidates import candidate_columns
 from numapredict.predictor.adapting.kept import Kept
 from numapredict.predictor.adapting.places import in_place, pages_of
+from numapredict.predictor.adapting.teams import teams_of
 from numapredict.predictor.learning.model_choice import trained_gains_path
 from numapredict.predictor.searching.prior import Prior, prior_of
 
-QUIET_S = 1.0
+QUIET_S = 0.5
 """Without any trial, from the start: most programs that short lose by one."""
 
 _MOST_PROGRAMS = 1024  # native/placement/adapt/next_trial.h
 
 
 class Columns(msgspec.Struct, frozen=True):
-    """The mappings of a table but the baseline, in the order of its columns from 1 on, and the table."""
+    """The mappings of a table but the baseline, in the order of its columns from 1 on, its teams likewise, and it."""
 
     labels: tuple[str, ...]
+    teams: tuple[str, ...]
     table: AdaptTable
 
     def label(self, column: int) -> str:
         """Return a column's label, that of the baseline for 0."""
         return self.labels[column - 1] if 0 < column <= len(self.labels) else BASELINE
+
+    def team(self, number: int) -> str:
+        """Return a team's label, nothing for the mapping's own."""
+        return self.teams[number - 1] if 0 < number <= len(self.teams) else ""
 
 
 def base_of(topology: Topology) -> Placement:
@@ -49,13 +55,14 @@ def columns_of(share: float, topology: Topology, kept: Kept) -> Columns:
     threads = threads_asked(os.environ.get("OMP_NUM_THREADS")) or _pus(topology)
 
     def can_be_given(mapping: Mapping) -> bool:
-        return in_place(mapping, threads)
+        return in_place(mapping, threads, len(topology.memory_nodes))
 
     trained = trained_gains_path(topology.name, topology)
     prior = prior_of(topology.name, topology, trained, can_be_given, modelled=False)
     first = _baseline(prior, topology, threads)
     known = prior.over(first)
-    allowed = [column for column, each in enumerate(prior.mappings) if can_be_given(each)]
+    several = len(topology.memory_nodes) > 1  # on one node regions' teams are all that there is to choose
+    allowed = [column for column, each in enumerate(prior.mappings) if several and can_be_given(each)]
     chosen = list(candidate_columns(known, first, allowed))
     labels = [mapping.label for mapping in prior.mappings]
     wanted = kept.found.mapping if kept.found is not None else None
@@ -66,6 +73,9 @@ def columns_of(share: float, topology: Topology, kept: Kept) -> Columns:
     whole = float(sum(known.weights[row] for row in heaviest))
     rejected = () if kept.found is None else kept.found.rejected
     mappings = [prior.mappings[column] for column in chosen]
+    teams = teams_of(topology, threads, prior, first)
+    team_labels = tuple(team.label for team in teams)
+    begin = () if kept.found is None else kept.found.regions
     table = AdaptTable(
         share=share,
         quiet_s=QUIET_S,
@@ -77,11 +87,17 @@ def columns_of(share: float, topology: Topology, kept: Kept) -> Columns:
             (float(known.weights[row]) / whole, tuple(float(known.gains[row, column]) for column in chosen))
             for row in heaviest
         ),
+        teams=tuple((team.placement, team.gain) for team in teams),
+        regions=tuple(
+            RegionTeam(region.key, team_labels.index(region.team) + 1 if region.team else 0)
+            for region in begin
+            if not region.team or region.team in team_labels
+        ),
         start=names.index(wanted) if wanted in names[1:] else 0,
         closed=tuple(column for column, name in enumerate(names) if name in rejected),
-        crowded_only=balancing_is_on(),
+        crowded_only=several and balancing_is_on(),
     )
-    return Columns(tuple(names[1:]), table)
+    return Columns(tuple(names[1:]), team_labels, table)
 
 
 def _baseline(prior: Prior, topology: Topology, threads: int) -> int:

@@ -6,13 +6,19 @@ from typing import Final
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import PagePolicy
 
-MOVED: Final[frozenset[PagePolicy]] = frozenset({"first-touch", "interleave", "bind", "dataset", "locality"})
+MOVED: Final[frozenset[PagePolicy]] = frozenset(
+    {"first-touch", "interleave", "bind", "dataset", "locality", "balance", "mix"}
+)
 """Policies whose pages can be moved once they are there; under first touch they stay where the program had them."""
 
 
-def in_place(mapping: Mapping, threads: int) -> bool:
-    """Return whether a program with teams of so many threads can be given a mapping while it runs."""
-    return mapping.page_policy in MOVED and mapping.threads <= threads
+def in_place(mapping: Mapping, threads: int, nodes: int) -> bool:
+    """Return whether a program with teams of so many threads can be given a mapping while it runs.
+
+    What is shared is spread over all ``nodes``.
+    """
+    spread = mapping.page_policy not in ("balance", "mix") or mapping.page_nodes == nodes
+    return mapping.page_policy in MOVED and mapping.threads <= threads and spread
 
 
 def pages_of(mappings: Sequence[Mapping]) -> list[int]:

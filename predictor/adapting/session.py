@@ -29,11 +29,18 @@ from numapredict.collect.terminal.printable import printable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UsageError
 from numapredict.native.library import placement_library
-from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_next_run
+from numapredict.predictor.adapting.adapted import (
+    BASELINE,
+    Adapted,
+    TeamOfRegion,
+    TriedMapping,
+    adapted_in_words,
+    starts_next_run,
+)
 
 if TYPE_CHECKING:
     from numapredict.predictor.adapting.columns import Columns
-    from numapredict.predictor.adapting.kept import Kept
+    from numapredict.predictor.adapting.kept import Kept, KeptTeam
 
 _NOT_AGAIN = ("no gain", "cut short", "gone back")
 
@@ -115,8 +122,6 @@ def run_adapting(request: Request) -> int:
 
 def _obstacle(executable: str, topology: Topology) -> str:
     """Return why the program is only run, as it is."""
-    if len(topology.memory_nodes) == 1:
-        return "this computer has one NUMA node"
     why = library_obstacle() or preload_obstacle(Path(executable), placement_library())
     return why or memory_policies_refused()
 
@@ -138,7 +143,10 @@ def _adapted(
     before = () if kept is None or kept.found is None else kept.found.rejected
     rejected = tuple(dict.fromkeys([*before, *(each.mapping for each in trials if each.outcome in _NOT_AGAIN)]))
     begins = starts_next_run(label, start, result.gain)
-    is_kept = kept is not None and bool(trials) and kept.keep(label if begins else None, _without(rejected, label))
+    regions = () if columns is None else _teams(columns, result)
+    is_kept = (
+        kept is not None and bool(trials) and kept.keep(label if begins else None, _without(rejected, label), regions)
+    )
     return Adapted(
         command=request.command,
         machine=topology.name,
@@ -152,12 +160,21 @@ def _adapted(
         step_s=result.step_s,
         trials=trials,
         left_alone=result.given_up,
-        kept=is_kept and begins,
+        kept=is_kept and (begins or any(each.team for each in regions)),
         time_s=result.time_s,
         exit_code=0,
         signal=None,
         status="ended" if result.end or not trials else "cut off",
+        regions=tuple(TeamOfRegion(each.key, each.team) for each in regions if each.team),
     )
+
+
+def _teams(columns: "Columns", result: AdaptResult) -> "tuple[KeptTeam, ...]":
+    """Return what each region has at the end: what this run found, and what it began with."""
+    from numapredict.predictor.adapting.kept import KeptTeam
+
+    known = {each.key: each.team for each in (*columns.table.regions, *result.teams)}
+    return tuple(KeptTeam(key, columns.team(team)) for key, team in known.items())
 
 
 def _without(labels: Sequence[str], label: str) -> tuple[str, ...]:
@@ -174,6 +191,8 @@ def _tried(columns: "Columns", result: AdaptResult) -> list[TriedMapping]:
             cost_s=each.cost_s,
             at_s=each.at_s,
             steps=each.steps,
+            turns=each.turns,
+            teams=each.teams,
         )
         for each in result.trials
     ]

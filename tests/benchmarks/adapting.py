@@ -27,11 +27,13 @@ from tests.adapting import Case, Decisions, Played
 from tests.benchmarks.search_curves import measured_machine, observed
 from tests.golden.evaluations import measured
 
-COUNTS = (100, 1_000, 2_000, 10_000)
-SETTLED = 1_000
-"""Instances, after which a run should be about as fast as a search's choice: column `after` leaves these out."""
+COUNTS = (300, 1_000, 10_000)
+NOW = 50
+"""Instances, the last ones, by which column `now` says how fast a program has become."""
 
-PAGE_US = 2.5
+PAGE_US = 2.5 / 4
+"""A page's, where four threads of the team move pages at once."""
+
 NOISES = 4_096
 
 
@@ -58,25 +60,34 @@ def machines() -> Iterator[Machine]:
         yield Machine(f"{machine} (MCTOP)", observations, default, mappings, own_knowledge(observations, default))
 
 
+def can_be_given(machine: Machine, mapping: Mapping) -> bool:
+    """Return whether a program that began under the default can be given a mapping."""
+    default = machine.mappings[machine.default]
+    return in_place(mapping, default.threads, default.page_nodes)
+
+
 @cache
 def table(machine: Machine, group: str) -> tuple[KnownGains, tuple[int, ...]]:
     """Return what is known of the columns that a program of this group may try, and these columns."""
     known = machine.knows(group)
-    allowed = [
-        n for n, each in enumerate(machine.mappings) if in_place(each, machine.mappings[machine.default].threads)
-    ]
+    allowed = [n for n, each in enumerate(machine.mappings) if can_be_given(machine, each)]
     columns = candidate_columns(known, machine.default, allowed)
     return KnownGains(known.gains[:, list(columns)], known.weights, known.groups, known.machines), columns
+
+
+def best_in_place(machine: Machine) -> float:
+    """Return the mean gain in log2 of each program's best mapping that it can be given while it runs."""
+    gains = gains_of(machine.observations.time_s, machine.default)
+    allowed = [n for n, each in enumerate(machine.mappings) if can_be_given(machine, each)]
+    return float(gains[:, allowed].max(axis=1).mean())
 
 
 def candidates(machine: Machine) -> str:
     """Return in words what the best of the mappings gives that can be had in place, and of those in the tables."""
     gains = gains_of(machine.observations.time_s, machine.default)
-    threads = machine.mappings[machine.default].threads
-    allowed = [n for n, each in enumerate(machine.mappings) if in_place(each, threads)]
     tables = [list(table(machine, group)[1]) for group in machine.observations.groups]
     inside = np.mean([gains[row, columns].max() for row, columns in enumerate(tables)])
-    return f"{gains[:, allowed].max(axis=1).mean():.3f} in place, {inside:.3f} of {np.mean(list(map(len, tables))):.0f}"
+    return f"{best_in_place(machine):.3f} in place, {inside:.3f} of {np.mean(list(map(len, tables))):.0f}"
 
 
 def played(
@@ -105,14 +116,13 @@ def gain_after(runs: Sequence[Played], before: Sequence[Played]) -> float:
     return float(np.mean([np.log2((run.baseline_ns - n.baseline_ns) / (run.time_ns - n.time_ns)) for run, n in pairs]))
 
 
-def in_words(name: str, runs: Sequence[Played], search: float, settled: Sequence[Played]) -> str:
-    """Return a line of the table: the gain of the whole run over a search's, that from SETTLED on, and the worst."""
+def in_words(name: str, runs: Sequence[Played], best: float, before: Sequence[Played]) -> str:
+    """Return a line of the table: shares of the best gain, whole and of the last instances, and the worst."""
     gain = np.array([np.log2(run.baseline_ns / run.time_ns) for run in runs])
     slower = max(run.time_ns / run.baseline_ns - 1 for run in runs)
     share = np.mean([run.in_trials_ns / run.time_ns for run in runs])
-    after = f"{gain_after(runs, settled) / search:7.2f}" if settled and search else " " * 7
     return (
-        f"{name:32}{gain.mean():7.3f}{search:8.3f}{gain.mean() / search if search else 0:7.2f}{after}"
+        f"{name:32}{gain.mean():7.3f}{best:8.3f}{gain.mean() / best:7.2f}{gain_after(runs, before) / best:7.2f}"
         f"{100 * slower:8.1f}%"
         f"{100 * max(run.worst for run in runs):8.1f}%{100 * share:8.1f}%"
         f"{np.mean([run.tried for run in runs]):7.1f}{np.mean([run.kept for run in runs]):6.1f}"
@@ -122,24 +132,28 @@ def in_words(name: str, runs: Sequence[Played], search: float, settled: Sequence
 
 @click.command()
 @click.option("--noise", default=0.03, show_default=True, help="The noise's deviation over an instance's time.")
-@click.option("--megabytes", default=256.0, show_default=True, help="Of data: 4 KiB pages that move for 2.5 us each.")
+@click.option("--megabytes", default=256.0, show_default=True, help="Of data: 4 KiB pages, which four threads move.")
 @click.option("--instance-ms", default=10.0, show_default=True, help="Time of an instance under the default.")
 def main(noise: float, megabytes: float, instance_ms: float) -> None:
     """Print, for each number of instances, gains in log2, slowdowns, and what was tried."""
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder))
-        head = f"{'instances':32}{'gain':>7}{'search':>8}{'part':>7}{'after':>7}{'slower':>9}{'ever':>9}{'trials':>9}"
+        head = f"{'instances':32}{'gain':>7}{'best':>8}{'whole':>7}{'now':>7}{'slower':>9}{'ever':>9}{'trials':>9}"
         click.echo(f"{head}{'tried':>7}{'kept':>6}{'back':>6}{'reached':>10}")
         for machine in machines():
             trials = searched(machine.observations, machine.default, machine.knows)
             search = float(trials.gain[:, 3].mean())  # four runs
-            best = float(gains_of(machine.observations.time_s, machine.default).max(axis=1).mean())
-            click.echo(f"{machine.name}: best {best:.3f} of {len(machine.mappings)} mappings, {candidates(machine)}")
-            settled: list[Played] = []
+            most, best = gains_of(machine.observations.time_s, machine.default).max(axis=1), best_in_place(machine)
+            click.echo(
+                f"{machine.name}: best {most.mean():.3f} of {len(machine.mappings)} mappings, {candidates(machine)}; a "
+                f"search of four runs {search / best:.2f}"
+            )
             for count in COUNTS:
-                runs = played(decisions, machine, count, megabytes, instance_ms, noise)
-                click.echo(in_words(f"  {count}", runs, search, settled))
-                settled = runs if count == SETTLED else settled
+                runs, before = (
+                    played(decisions, machine, instances, megabytes, instance_ms, noise)
+                    for instances in (count, count - NOW)
+                )
+                click.echo(in_words(f"  {count}", runs, best, before))
 
 
 if __name__ == "__main__":

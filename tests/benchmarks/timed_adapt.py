@@ -1,8 +1,9 @@
-"""What `numapredict run --adapt` gains in a timed guest, by its clock, against the program as it is and NUMA balancing.
+"""What share of the best gain `numapredict run --adapt` captures in a timed guest, by its clock.
 
 `python -m tests.benchmarks.timed_adapt guest-2x2`. The figures are those of a timed guest, of no hardware. A guest that
-is F times slower than a machine counts F of its seconds as one: the first quiet second is a thousandth there, and the
-kernel's balancing comes as much too early. Programs say how long each of their steps took.
+is F times slower than a machine counts F of its seconds as one: the first quiet time is a thousandth there, and the
+kernel's balancing comes as much too early. Programs say how long each part of each of their steps took. The best gain
+is that of each part under its own best mapping, placed from the start, which no run may reach.
 """
 
 import os
@@ -15,95 +16,157 @@ from pathlib import Path
 
 import click
 import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
 
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
+from numapredict.collect.placing.preload import preload_environment
+from numapredict.collect.topology import Topology
+from numapredict.native.library import placement_library
 from tests.benchmarks.guest_output import Parts, guest_errors, named
 from tests.benchmarks.programs import compiled, numapredict
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import timing_of
+from tests.shapes import shape
 
 SOURCES = Path(__file__).parents[1] / "guest" / "programs"
-STEADY = 20
-"""Steps at the end, whose median is the steady one."""
-FIRST = 0.1
-"""Part of the steps at the beginning before which it does not count how far a way is behind: single steps vary."""
+COUNTS = (300, 1_000)
+"""Instances of the main regions, after which a share is told."""
 
-WAYS = {
-    "as it is": ("0", False),
-    "balancing": ("1", False),
-    "--adapt": ("0", True),
-    "--adapt, balancing": ("1", True),
-}
+AROUND = 10
+"""Steps before that, whose median counts."""
+
+FIRST_STEPS = 5
+"""Of a short run, which do not count: pages find their places there."""
+
+SHORT = 12
+POLICIES = ("interleave", "locality", "dataset", "balance", "mix")
+Floats = npt.NDArray[np.float64]
+
+WAYS = {"balancing": ("1", False), "--adapt": ("0", True), "--adapt, balancing": ("1", True)}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A program that prints the seconds of each step."""
+    """A program: its kind and size, as `adapting.c` takes them, and instances of its main regions in a step."""
 
-    name: str
-    words: tuple[str, ...]
+    kind: str
+    instances: int
+    size: int = 256
 
-
-def subjects(steps: int) -> tuple[Subject, ...]:
-    """Return the programs: kind, sizes and steps of `adapting.c`."""
-    return tuple(
-        Subject(name, (name, str(size), str(round(steps * share))))
-        for name, size, share in (
-            ("stencil", 384, 1.0),
-            ("cg", 16384, 1.0),
-            ("multigrid", 384, 1.0),
-            ("short", 384, 0.02),
-            ("phases", 384, 1.0),
-        )
-    )
+    def steps_of(self, instances: int) -> int:
+        """Return how many steps have so many instances."""
+        return -(-instances // self.instances)
 
 
-def in_words(subject: str, way: str, times_s: Sequence[float], base: Sequence[float]) -> str:
-    """Return a line: the whole, steady and worst speedup over the program as it is, and when the steady state began."""
-    whole = sum(base) / sum(times_s)
-    sums = np.cumsum(base)[: len(times_s)] / np.cumsum(times_s)[: len(base)]
-    sums = sums[min(round(FIRST * len(sums)), len(sums) - 1) :]
-    steady, base_steady = (float(np.median(each[-STEADY:])) for each in (times_s, base))
-    near = [n for n, time_s in enumerate(times_s) if time_s <= 1.1 * steady]
-    reached = sum(times_s[: near[0]]) if near else sum(times_s)
+SUBJECTS = (
+    *(Subject("shared", 1), Subject("gather", 1, 384), Subject("cg", 3), Subject("stencil+shared", 3)),
+    *(Subject("gather+stencil", 3), Subject("stencil+levels", 2), Subject("stencil", 2), Subject("multigrid", 8)),
+    *(Subject("home", 2), Subject("compute", 1)),
+)
+"""Four with one main region, four with several, and two that no mapping makes faster."""
+
+
+def labels(topology: Topology) -> tuple[str, ...]:
+    """Return the mappings under which each program is timed: all cores, one node's, one."""
+    nodes, cores = len(topology.cpu_nodes), topology.core_count
+    teams = {(cores, nodes), (cores // nodes, 1), (1, 1)}
+    found = [f"{cores}x{nodes}-contiguous-first-touch"]
+    for threads, over in sorted(teams, reverse=True):
+        if over > 1:
+            found += [f"{threads}x{over}-contiguous-{policy}" for policy in POLICIES]
+        else:
+            found += [f"{threads}x1-contiguous-bind", f"{threads}x1-contiguous-interleave@{nodes}"]
+    return tuple(found)
+
+
+def steps_of(lines: Sequence[str]) -> Floats:
+    """Return the seconds of each part of each step: [steps, parts]."""
+    return np.array([[float(word) for word in line.split()] for line in lines if line[:1] == " "])
+
+
+def median_step(parts: Floats) -> Floats:
+    """Return the parts of a usual step of a short run."""
+    found: Floats = np.median(parts[FIRST_STEPS:], axis=0)
+    return found
+
+
+def in_words(subject: Subject, way: str, parts: Floats, base: Floats, best_s: float) -> str:
+    """Return a line: shares of the best gain after so many instances, then and on the way there; the worst so far.
+
+    ``base``: the seconds of the steps of the program as it is; their mean stands for those that it did not have.
+    """
+    steps_s, base_s = parts.sum(axis=1), float(np.median(base))
+    most = np.log2(base_s / best_s)
+    behind = np.cumsum(steps_s) / (float(base.mean()) * np.arange(1, len(steps_s) + 1))
+    cells = []
+    for count in COUNTS:
+        at = min(subject.steps_of(count), len(steps_s))
+        now = np.log2(base_s / np.median(steps_s[at - AROUND : at]))
+        cells.append(f"{count:5}: {now / most:5.2f} {-np.log2(behind[at - 1]) / most:5.2f}")
+    worst = behind[len(behind) // 10 :].max() - 1
     return (
-        f"{subject:10} {way:20} {len(times_s):5} {sum(times_s):8.2f} {whole:7.2f}x {base_steady / steady:7.2f}x"
-        f" {float(sums.min()):7.2f}x {reached:8.2f} s"
+        f"{subject.kind:16} {way:20} best {base_s / best_s:5.2f}x  {'  '.join(cells)}  whole {1 / behind[-1]:5.2f}x"
+        f"  end {base_s / np.median(steps_s[-AROUND:]):5.2f}x  worst {100 * worst:5.1f}%"
     )
 
 
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--factor", type=float, help="How many times slower than the machine.")
-@click.option("--steps", type=click.IntRange(50), default=600, show_default=True)
 @click.option("--only", default="", help="Only programs whose names contain this.")
-def main(machine: str, factor: float | None, steps: int, only: str) -> None:
-    """Boot one guest, run each program in all ways, and print speedups as the runs end."""
-    base: dict[str, Sequence[float]] = {}
+@click.option("--way", "ways", multiple=True, type=click.Choice(list(WAYS)), default=("--adapt", "balancing"))
+def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> None:
+    """Boot one guest, run each program in all ways, and print shares as the runs end."""
+    short: dict[str, dict[str, Floats]] = {}
+    plain: dict[str, Floats] = {}
+    subjects = {subject.kind: subject for subject in SUBJECTS if only in subject.kind}
 
     def take(name: str, lines: tuple[str, ...]) -> None:
-        subject, _, way = name.partition(": ")
-        times_s = [float(line) for line in lines if not line.startswith("sum")]
-        base.setdefault(subject, times_s)
-        if times_s:
-            click.echo(in_words(subject, way, times_s, base[subject]))
+        kind, _, way = name.partition(": ")
+        parts = steps_of(lines)
+        if len(parts) == 0:
+            return
+        if way not in WAYS:
+            short.setdefault(kind, {})[way] = median_step(parts)
+            if way == "as it is":
+                plain[kind] = parts.sum(axis=1)
+            return
+        base_s = float(short[kind]["as it is"].sum())
+        best_s = float(np.min(list(short[kind].values()), axis=0).sum())
+        one = min(short[kind], key=lambda label: float(short[kind][label].sum()))
+        click.echo(in_words(subjects[kind], way, parts, plain[kind], best_s))
+        click.echo(f"{'':16} one mapping: {one} {base_s / float(short[kind][one].sum()):.2f}x")
 
     with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-adapt-") as name:
         timing = timing_of(machine, factor)
         program = compiled(SOURCES / "adapting.c", Path(name))
         folder = Path(name) / "guest"
         folder.mkdir()
-        threads = timing.machine.topology.core_count
-        lines = ["set -e", f"export OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=passive"]
-        for subject in subjects(steps):
-            for way, (balancing, adapted) in WAYS.items():
-                if only not in subject.name:
-                    continue
-                words = (*numapredict(), "run", "--adapt", "--fresh") if adapted else ()
+        described = shape(tuple(len(node.cores) for node in timing.machine.topology.nodes))
+        topology = replace(described, nodes=tuple(replace(node, os_index=node.index) for node in described.nodes))
+        lines = ["set -e", f"export OMP_NUM_THREADS={topology.core_count} OMP_WAIT_POLICY=passive"]
+        for subject in subjects.values():
+            words = [str(program), subject.kind, str(subject.size)]
+            lines.append("echo 0 > /proc/sys/kernel/numa_balancing")
+            lines += [named(f"{subject.kind}: as it is"), shlex.join([*words, str(subject.steps_of(COUNTS[0]))])]
+            for label in labels(topology):
+                variables = preload_environment({}, resolve(parse_label(label), topology), str(placement_library()))
+                library = variables.pop("LD_PRELOAD")  # before the one that makes a program pay
+                given = [f"LD_PRELOAD={library}:$LD_PRELOAD", *(f"{k}='{v}'" for k, v in variables.items())]
+                lines += [named(f"{subject.kind}: {label}"), " ".join([*given, shlex.join([*words, str(SHORT)])])]
+            for way in ways:
+                balancing, adapted = WAYS[way]
+                before = (*numapredict(), "run", "--adapt", "--fresh") if adapted else ()
+                steps = str(subject.steps_of(COUNTS[-1]))
                 lines.append(f"echo {balancing} > /proc/sys/kernel/numa_balancing")
-                lines += [named(f"{subject.name}: {way}"), shlex.join([*words, str(program), *subject.words])]
+                lines += [
+                    named(f"{subject.kind}: {way}"),
+                    shlex.join([*before, *words, steps]),
+                ]
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         click.echo(f"timed guest {machine}, factor {timing.factor:g}; load average here {load}")
-        click.echo(f"{'':31} {'steps':>5} {'seconds':>8} {'whole':>8} {'steady':>8} {'worst':>8} {'reached':>10}")
         environment = {**python_environment(), "GUEST_PAYS": program.name, "NUMAPREDICT_CACHE": str(folder)}
         guest = Guest(timing.shape(), ("transparent_hugepage=never",), timing)
         output = Parts(take)

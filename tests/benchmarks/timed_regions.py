@@ -31,7 +31,7 @@ SOURCES = Path(__file__).parents[1] / "guest" / "programs"
 # Sizes and steps, so that the private and shared caches of the guest hold a part of the data.
 APPS = (
     "adapting stencil 384 12",
-    "adapting cg 8192 12",
+    "adapting cg 256 12",
     "adapting multigrid 384 8",
     "adapting phases 384 16",
     "steps serial 256 8",

@@ -1,6 +1,8 @@
 """`numapredict run --adapt` on this computer: the program's output, exit code and signals, whatever its nodes."""
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,6 +38,45 @@ int main(int argc, char **argv)
 """
 
 
+TEAMS = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+static void sleep_ms(long ms)
+{
+    const struct timespec t = {0, ms * 1000000};
+    nanosleep(&t, NULL);
+}
+int main(void)
+{
+    int narrow = 0, wide = 0, clause = 0;
+    for (int step = 0; step < 120; step++) {
+#pragma omp parallel
+        {
+            sleep_ms(omp_get_num_threads() > 1 ? 30 : 1);
+#pragma omp master
+            narrow += omp_get_num_threads() == 1;
+        }
+#pragma omp parallel
+        {
+            sleep_ms(omp_get_num_threads() > 1 ? 1 : 90);
+#pragma omp master
+            wide += omp_get_num_threads() > 1;
+        }
+#pragma omp parallel num_threads(2)
+        {
+            sleep_ms(omp_get_num_threads() > 1 ? 5 : 1);
+#pragma omp master
+            clause += omp_get_num_threads() > 1;
+        }
+    }
+    printf("%d narrow, %d wide, %d by the clause\n", narrow, wide, clause);
+    return 0;
+}
+"""
+"""Times differ by so much that a busy computer does not turn them round."""
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("adapting")
@@ -58,6 +99,27 @@ def test_output_exit_code_and_record(program: Path, tmp_path: Path) -> None:
 
 def test_the_signal_that_ends_the_program_ends_the_command(program: Path) -> None:
     assert run("--adapt", program, "0", "term").returncode == -signal.SIGTERM
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one PU: no team is smaller")
+def test_each_region_gets_the_threads_that_are_best_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By counts: what loses runs once with fewer threads, or, while the computer is busy, a few times."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    (tmp_path / "teams.c").write_text(TEAMS)
+    teams = built(str(tmp_path / "teams.c"), tmp_path, GCC)
+    record = tmp_path / "run.json"
+    done = run("--adapt", "--budget-share", "50%", "-o", record, teams)
+    assert done.returncode == 0, done.stderr
+    narrow, wide, clause = (int(word) for word in re.findall(r"\d+", done.stdout))
+    assert narrow > 40
+    assert wide > 110
+    assert clause == 120
+    found = json.loads(record.read_text())
+    assert [each["team"] for each in found["regions"]] == ["1x1"]
+    (kept,) = [trial for trial in found["trials"] if trial["outcome"] == "kept"]
+    assert kept["teams"]
+    assert kept["turns"] >= 3
 
 
 @pytest.mark.parametrize(

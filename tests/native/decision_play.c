@@ -51,7 +51,8 @@ void play(uint32_t programs, const float *gain, const float *weight, const struc
     uint32_t has = 0, seen = 0, from = 0,
              parts = PARTS; /* the pages: `parts` of `has`, the rest still of `from` */
     memset(out, 0, sizeof *out);
-    decision_begin(&d, &known, (struct limits){quiet_ns, share, false}, 0, 0);
+    static const struct known_teams none = {.count = 1};
+    decision_begin(&d, &known, &none, (struct limits){quiet_ns, share, false}, 0, 0);
     for (uint64_t n = 0; n < p->instances; n++) {
         if (d.wanted != has || d.parts != parts) {
             const double share = d.wanted == from && parts < PARTS ? (double)parts / PARTS

@@ -16,6 +16,7 @@
 static const float gain[] = {0, 1, 0.25f, 0, -1, 0.25f};
 static const float weight[] = {0.75f, 0.25f};
 static const struct known_gains known = {2, COLUMNS, gain, weight};
+static const struct known_teams no_teams = {.count = 1};
 static const struct limits limits = {1000 * MS, 0.05, false};
 static struct decision d;
 static uint64_t now;
@@ -24,7 +25,7 @@ static uint32_t has, changes, parts;
 static void begin(uint32_t column) {
     now = has = changes = 0;
     parts = PARTS;
-    decision_begin(&d, &known, limits, column, 0);
+    decision_begin(&d, &known, &no_teams, limits, column, 0);
 }
 
 /* Change the mapping, where the decision says so; all pages move in so long a time. */
@@ -211,15 +212,119 @@ static void instances_of_several_sizes_are_compared_by_whole_steps(void) {
     MUST(fabs(d.gain - log2(13.0 / 9.0)) < 1e-6);
 }
 
+/* Three small ones begin the program, and the latest instance before the pattern is known is not the longest.
+ */
+static void a_step_begins_with_its_longest_instance(void) {
+    const double time[5] = {2, 1, 2, 8, 3};
+    begin(0);
+    for (uint32_t n = 0; n < 3; n++)
+        end_instance(50 + n, 1);
+    for (uint32_t n = 0; d.steps.times == 0; n++) {
+        MUST(n < 1000);
+        end_instance(n % 5 ? 7 : 8, time[n % 5]);
+    }
+    MUST(d.steps.length == 5 && d.steps.under_way[0] == 8 * MS && d.steps.under_way[1] == 3 * MS);
+    MUST(d.steps.pattern[2] == 8 && d.steps.latest[0] == 16 * MS);
+}
+
 static void a_gain_that_does_not_last_is_given_up_once(void) {
     const double good[COLUMNS] = {1, 0.5, 1}, bad[COLUMNS] = {1, 1.5, 1};
     begin(0);
     while (d.stage != STAGE_WATCHING)
-        step(good, 1, 0);
+        step(good, 1, 1);
     MUST(has == 1);
     for (int n = 0; n < 5000; n++)
-        step(bad, 1, 0);
+        step(bad, 1, 1);
     MUST(has != 1 && d.closed[1]);
+}
+
+/* The first steps under the mapping are faster than before, as all later ones are: in turns it gains nothing.
+ */
+static void what_became_faster_by_itself_is_not_kept(void) {
+    double time[COLUMNS] = {1, 1, 1};
+    begin(0);
+    while (d.stage != STAGE_CHANGING)
+        step(time, 1, 0);
+    time[0] = time[1] = time[2] = 0.5;
+    for (int n = 0; n < 1000 && d.tried == 0; n++)
+        step(time, 1, 0);
+    MUST(d.last.outcome == OUTCOME_NO_GAIN && d.last.turns >= 3 && d.wanted == 0);
+    MUST(fabs(d.last.gain) < 1e-6);
+}
+
+/* 8 threads of the program's, 4, 4 elsewhere, 2, 1. Of three regions one gains down to two threads, one
+ * loses, one is too short to matter. */
+static const struct known_teams teams = {5, {8, 4, 4, 2, 1}, {0, 0.1, 0.1, 0.1, 0.1}};
+static const double team_ms[3][5] = {
+    {4, 2.5, 2.6, 2, 3}, {6, 12, 12, 24, 48}, {0.01, 0.01, 0.01, 0.01, 0.01}};
+static uint32_t instances[3][5];
+
+static void team_steps(uint32_t steps) {
+    for (uint32_t n = 0; n < 3 * steps; n++) {
+        change(0);
+        const uint32_t team = decision_team(&d, n % 3);
+        instances[n % 3][team]++;
+        end_instance(n % 3, team_ms[n % 3][team]);
+    }
+}
+
+static void each_region_gets_the_team_that_is_best_for_it(void) {
+    begin(0);
+    d.known_teams = &teams;
+    decision_close(&d, 1);
+    decision_close(&d, 2);
+    memset(instances, 0, sizeof instances);
+    team_steps(3000);
+    MUST(decision_team(&d, 0) == 3 && decision_team(&d, 1) == 0 && decision_team(&d, 2) == 0);
+    MUST(d.last.teams && d.last.outcome == OUTCOME_KEPT && d.last.turns >= 3);
+    MUST(fabs(d.gain - log2(10.01 / 8.01)) < 1e-6);
+    /* What loses has each team for an instance, and none with a quarter of the threads. */
+    MUST(instances[1][1] == 1 && instances[1][2] == 1 && instances[1][3] == 0 && instances[1][4] == 0);
+    MUST(d.stage == STAGE_SETTLED);
+}
+
+/* The second region takes far longer with any other team than the trial may cost. */
+static void a_region_that_loses_much_ends_no_trial_of_others(void) {
+    const double ms[2][2] = {{4, 1}, {1, 90}};
+    const struct known_teams half = {2, {2, 1}, {0, 0.1}};
+    begin(0);
+    d.known_teams = &half;
+    decision_close(&d, 1);
+    decision_close(&d, 2);
+    uint32_t slow = 0;
+    for (uint32_t n = 0; n < 2 * 2000; n++) {
+        change(0);
+        const uint32_t team = decision_team(&d, n % 2);
+        slow += n % 2 && team;
+        end_instance(n % 2, ms[n % 2][team]);
+    }
+    MUST(slow == 1 && decision_team(&d, 0) == 1 && decision_team(&d, 1) == 0);
+}
+
+static void what_others_ran_with_is_what_it_starts_with(void) {
+    begin(0);
+    d.known_teams = &teams;
+    team_trials_set(&d.teams, 0, 3);
+    decision_close(&d, 1);
+    decision_close(&d, 2);
+    memset(instances, 0, sizeof instances);
+    team_steps(3000);
+    MUST(instances[0][3] == 3000);
+    MUST(instances[1][1] == 1 && decision_team(&d, 1) == 0);
+}
+
+static void teams_that_gain_nothing_cost_little(void) {
+    begin(0);
+    d.known_teams = &teams;
+    decision_close(&d, 1);
+    decision_close(&d, 2);
+    for (uint32_t n = 0; n < 3000; n++) {
+        change(0);
+        end_instance(7, decision_team(&d, 7) ? 9 : 4);
+    }
+    MUST(d.tried == 1 && d.last.outcome == OUTCOME_NO_GAIN && !decision_team(&d, 7));
+    MUST((double)now < 1.001 * 3000 * 4 * (double)MS);
+    MUST(d.stage == STAGE_SETTLED);
 }
 
 static void regions_without_a_pattern_are_left_alone(void) {
@@ -275,7 +380,13 @@ int main(void) {
     moves_that_are_dearer_than_expected_are_no_reason_to_go_back();
     looks_become_rarer_as_time_passes();
     instances_of_several_sizes_are_compared_by_whole_steps();
+    a_step_begins_with_its_longest_instance();
     a_gain_that_does_not_last_is_given_up_once();
+    what_became_faster_by_itself_is_not_kept();
+    each_region_gets_the_team_that_is_best_for_it();
+    a_region_that_loses_much_ends_no_trial_of_others();
+    what_others_ran_with_is_what_it_starts_with();
+    teams_that_gain_nothing_cost_little();
     regions_without_a_pattern_are_left_alone();
     other_steps_are_a_new_program();
     a_late_start_goes_on_from_its_mapping();

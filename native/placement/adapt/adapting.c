@@ -31,11 +31,17 @@
 static struct table table;
 static struct decision decision;
 static _Atomic uint32_t has;    /* the column that threads run under */
+static _Atomic uint32_t own;    /* the team in its place that this region has; 0: none */
 static _Atomic uint32_t policy; /* counts changes of the threads' memory policy */
 static uint32_t parts_have, written, patterns_written;
 static enum { OFF, ON, FROZEN } state; /* FROZEN: stays as it is */
 static bool changing;
+static struct {
+    bool asked, complete; /* a part of the change was queued; it is the last */
+    double cost_ns;
+} queued;
 static uint64_t began_ns;
+static uint32_t largest; /* team so far, but for those of `own` */
 static char path[PATH_MAX];
 
 static THREAD_LOCAL bool first_here; /* whether this thread starts the regions */
@@ -77,14 +83,17 @@ static void say_what_was_tried(void) {
         return;
     written = decision.tried;
     const struct tried *t = &decision.last;
-    say("tried %u %u %d %.0f %.0f %lu %u\n", t->column, t->before, (int)t->outcome, t->gain * 4096,
-        t->cost_ns, (unsigned long)t->at_ns, t->steps);
+    say("tried %u %u %d %.0f %.0f %lu %u %u %d\n", t->column, t->before, (int)t->outcome, t->gain * 4096,
+        t->cost_ns, (unsigned long)t->at_ns, t->steps, t->turns, t->teams);
+    for (uint32_t n = 0; t->teams && n < decision.teams.regions; n++)
+        say("region %u %u\n", decision.teams.region[n].key, decision.teams.region[n].kept);
 }
 
 void adapting_give_up(const char *why) {
     if (state == FROZEN || !settings()->adapt)
         return;
     state = state == ON ? FROZEN : OFF;
+    atomic_store(&own, 0);
     say("given-up %s\n", why);
 }
 
@@ -106,7 +115,7 @@ static void unbind(void) {
     before_us.bytes = 0;
 }
 
-static void bind(uint32_t column, uint32_t thread, uint32_t team) {
+static void bind(const struct region_team *within, uint32_t thread, uint32_t team) {
     if (!before_us.bytes) {
         before_us.bytes = system_read_mask(before_us.byte, sizeof before_us.byte);
         if (before_us.bytes <= 0) {
@@ -114,7 +123,7 @@ static void bind(uint32_t column, uint32_t thread, uint32_t team) {
             return;
         }
     }
-    slot_enter_within(&table.column[column].team, thread, team);
+    slot_enter_within(within, thread, team);
 }
 
 /* Whether this process of the run is the one that is looked after: the first to start a region. */
@@ -140,7 +149,7 @@ static void follow_policy(uint32_t column) {
     const struct column *c = &table.column[column];
     if (column == 0)
         system_thread_policy(POLICY_DEFAULT, NULL, 0);
-    else if (c->pages == PAGES_INTERLEAVE)
+    else if (c->pages == PAGES_INTERLEAVE || c->pages == PAGES_BALANCE)
         system_thread_policy(POLICY_INTERLEAVE, c->node, c->nodes);
     else if (c->pages == PAGES_BIND)
         system_thread_policy(POLICY_PREFERRED, c->node, 1);
@@ -155,11 +164,15 @@ void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t te
         threads_note_end();
     noted = true;
     const uint32_t column = atomic_load_explicit(&has, memory_order_relaxed);
-    if (column == 0)
+    const uint32_t smaller_team = atomic_load_explicit(&own, memory_order_relaxed);
+    if (smaller_team && table.team[smaller_team].threads == team)
+        bind(&table.team[smaller_team], thread, team);
+    else if (column == 0)
         unbind();
     else
-        bind(column, thread, team);
+        bind(&table.column[column].team, thread, team);
     follow_policy(column);
+    page_changes_help();
 }
 
 /* Where it ran at the end of its share: at the beginning, woken threads may still share a PU. */
@@ -177,6 +190,10 @@ void adapting_leave(const struct region_call *call) {
 
 /* ---- a change ---- */
 
+static bool is_by_touch(enum page_policy pages) {
+    return pages == PAGES_LOCALITY || pages == PAGES_BALANCE || pages == PAGES_MIX;
+}
+
 static void begin_change(void) {
     const struct column *was = &table.column[atomic_load(&has)], *to = &table.column[decision.wanted];
     const bool anew = atomic_load(&has) != decision.wanted;
@@ -187,14 +204,14 @@ static void begin_change(void) {
     const uint32_t from = anew ? 0 : parts_have;
     parts_have = decision.parts;
     changing = true;
-    next_touch_ask(0, 0);
+    next_touch_ask(PAGES_LOCALITY, 0, 0);
     if (anew && was->place == to->place) {
         page_changes_begin(to, 0, 0);
         return;
     }
     page_changes_begin(to, from, decision.parts);
-    if (to->pages == PAGES_LOCALITY)
-        next_touch_ask(from, decision.parts);
+    if (is_by_touch(to->pages))
+        next_touch_ask(to->pages, from, decision.parts);
 }
 
 /* Under the mapping that the program began with: the pages that it has by now, which one thread may have
@@ -208,15 +225,25 @@ static void place_from_the_start(void) {
         return;
     changing = true;
     page_changes_begin(column, 0, PARTS);
-    if (column->pages == PAGES_LOCALITY)
-        next_touch_ask(0, PARTS);
+    if (is_by_touch(column->pages))
+        next_touch_ask(column->pages, 0, PARTS);
 }
 
 static void go_on_changing(void) {
     const uint64_t began = system_now_ns();
-    const bool complete = page_changes_go_on(BATCH_NS);
-    changing = !complete;
-    decision_changed(&decision, (double)(system_now_ns() - began), complete);
+    queued.complete = page_changes_go_on(BATCH_NS, largest);
+    queued.cost_ns = (double)(system_now_ns() - began);
+    queued.asked = true;
+    changing = !queued.complete;
+}
+
+/* Return what the team has spent on moves, in ns. */
+static double end_change(void) {
+    const double moves_ns = page_changes_end();
+    if (queued.asked)
+        decision_changed(&decision, queued.cost_ns + moves_ns, queued.complete);
+    queued.asked = false;
+    return moves_ns;
 }
 
 /* Whether nearly all pages are on one node while the threads are on several; looked at once. */
@@ -227,7 +254,7 @@ static bool is_crowded(void) {
     return page_changes_look() && nodes > 1;
 }
 
-static void look_at_pages(uint32_t team) {
+static void look_at_pages(void) {
     static bool looked;
     if (looked || atomic_load(&has) != 0)
         return;
@@ -235,16 +262,17 @@ static void look_at_pages(uint32_t team) {
     decision.crowded = is_crowded();
     for (uint32_t c = 1; c < table.columns; c++) {
         const struct column *column = &table.column[c];
-        decision.spreads[c] = column->nodes > 1 && column->team.threads >= team &&
+        decision.spreads[c] = column->nodes > 1 && column->team.threads >= largest &&
                               (column->pages == PAGES_INTERLEAVE || column->pages == PAGES_DATASET ||
-                               column->pages == PAGES_LOCALITY);
+                               is_by_touch(column->pages));
     }
 }
 
-static void expect_costs(uint32_t team) {
-    look_at_pages(team);
-    const double all_ns = (double)page_changes_pages() * page_changes_page_ns();
-    const uint32_t place = table.column[atomic_load(&has)].place;
+static void expect_costs(void) {
+    look_at_pages();
+    const double all_ns = (double)page_changes_pages() * page_changes_page_ns(largest);
+    const uint32_t column = atomic_load(&has), place = table.column[column].place;
+    table.teams.threads[0] = column ? table.column[column].team.threads : largest;
     for (uint32_t c = 0; c < table.columns; c++)
         decision.pages_ns[c] = table.column[c].place != place ? all_ns : 0;
 }
@@ -272,7 +300,11 @@ void adapting_begin(struct region_call *call) {
     if (changing)
         go_on_changing();
     const uint32_t column = atomic_load(&has);
-    const struct region_team *team = column ? &table.column[column].team : NULL;
+    const uint32_t region = call->region ? decision_team(&decision, (uint32_t)call->region->key) : 0;
+    const struct region_team *team = region   ? &table.team[region]
+                                     : column ? &table.column[column].team
+                                              : NULL;
+    atomic_store_explicit(&own, region, memory_order_relaxed);
     if (call->region && (team || atomic_load_explicit(&call->region->team, memory_order_relaxed)) &&
         atomic_load_explicit(&call->region->team, memory_order_relaxed) != team)
         teams_set(call->region, team);
@@ -282,11 +314,15 @@ void adapting_begin(struct region_call *call) {
 void adapting_end(const struct region_call *call) {
     if (state != ON || !first_here || !began_ns)
         return;
-    const uint64_t now = system_now_ns();
+    const double moves_ns = end_change();
+    const uint64_t now = system_now_ns(), took = now - began_ns;
     const bool looks = decision_may_try(&decision, now);
+    if (!atomic_load(&own) && call->team > largest)
+        largest = (uint32_t)call->team;
     if (looks)
-        expect_costs((uint32_t)call->team);
-    decision_ended(&decision, call->region ? (uint32_t)call->region->key : 0, now - began_ns, now);
+        expect_costs();
+    decision_ended(&decision, call->region ? (uint32_t)call->region->key : 0,
+                   (double)took > moves_ns ? took - (uint64_t)moves_ns : 1, now);
     if (looks)
         decision_took(&decision, (double)(system_now_ns() - now));
     began_ns = 0;
@@ -307,17 +343,19 @@ void adapting_prepare(void) {
         adapting_give_up("it has a memory policy of its own, as numactl sets");
         return;
     }
-    decision_begin(&decision, &table.known, table.limits, table.start, system_now_ns());
+    decision_begin(&decision, &table.known, &table.teams, table.limits, table.start, system_now_ns());
     for (uint32_t c = 0; c < table.columns; c++)
         if (table.closed[c])
             decision_close(&decision, c);
+    for (uint32_t n = 0; n < table.regions; n++)
+        team_trials_set(&decision.teams, table.region[n].key, table.region[n].team);
     parts_have = decision.parts;
     state = ON;
     if (table.start == 0)
         return;
     atomic_store(&has, table.start);
     atomic_fetch_add(&policy, 1);
-    bind(table.start, 0, 1);
+    bind(&table.column[table.start].team, 0, 1);
     follow_policy(table.start);
 }
 

@@ -19,8 +19,11 @@
  *   - The first step after a change is not timed. A mapping is kept if the median of at least three steps
  * under it is better than the median before by more than the noise of both, and by LEAST_GAIN. Else the
  * program goes back. Pages that have all moved stay where that is no loss: the way back would be one.
- *   - A kept mapping is watched for twice as many steps: if it was no gain after all, the program goes back,
- * once.
+ *   - A mapping without a move of pages is compared with the one before in turns: a few steps of the one, a
+ * few of the other, until their gain is clear. Any other kept mapping is watched for twice as many steps. If
+ * it was no gain after all, the program goes back, once.
+ *   - Where known programs gained more by it for what it costs, the main regions get smaller teams
+ * (team_trials.h), each the best that it had; all of them together are compared with the plain ones in turns.
  *   - What was tried is never tried again; what was interrupted twice neither.
  *   - Where all pages are on one node and the threads on several, what spreads them is tried first; with
  * `crowded_only` nothing else is.
@@ -30,97 +33,16 @@
 #ifndef NUMAPLACE_DECISION_H
 #define NUMAPLACE_DECISION_H
 
-#include "adapt/next_trial.h"
-#include "adapt/steps.h"
+#include "adapt/trial.h"
 
-#define LEAST_GAIN 0.01 /* in log2: 0.7% */
-#define LOSS_PART 0.4   /* of the share: the most that all trials together may have lost; 2% of 5% */
-#define SURE_PART 0.6   /* and where what is spent is sure to come back */
-#define PARTS 8
-#define MOST_PATTERNS 4 /* after so many changes of the steps nothing more is tried */
-
-enum outcome {
-    OUTCOME_NONE,
-    OUTCOME_KEPT,
-    OUTCOME_NO_GAIN,
-    OUTCOME_CUT,
-    OUTCOME_GONE_BACK,
-    OUTCOME_INTERRUPTED
-};
-
-enum stage {
-    STAGE_LEARNING, /* looking for steps, or timing them under the mapping that the program has */
-    STAGE_WAITING,  /* for the budget of the next trial */
-    STAGE_CHANGING, /* to the mapping that is tried, until the caller says that it is complete */
-    STAGE_WARMING,
-    STAGE_TIMING,
-    STAGE_PARTLY, /* some pages have moved, to some gain: waiting for the budget of the next part */
-    STAGE_WATCHING,
-    STAGE_RETURNING, /* until the caller says that it is complete */
-    STAGE_SETTLED,   /* nothing is left to try */
-};
-
-struct limits {
-    uint64_t quiet_ns;
-    double share;
-    bool crowded_only; /* nothing is tried but what spreads crowded pages */
-};
-
-/* What became of a trial. */
-struct tried {
-    uint32_t column, before; /* `before`: the mapping that it was compared with */
-    enum outcome outcome;
-    double gain;    /* over it, in log2; of a trial that was cut, at most this */
-    double cost_ns; /* below 0: it was a gain already */
-    uint64_t at_ns; /* since the start */
-    uint32_t steps;
-};
-
-struct decision {
-    const struct known_gains *known;
-    struct limits limits;
-    uint64_t start_ns;
-    uint32_t wanted;       /* the mapping to run under */
-    uint32_t parts;        /* of its pages' moves, that are to be made: PARTS for all */
-    uint32_t home, before; /* where this pattern's gains count from; what the trial is compared with */
-    enum stage stage;
-    struct steps steps;
-    uint64_t next_look; /* instances seen at which the pattern is looked for */
-    uint64_t
-        next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
-    struct trials trials;
-    struct next_trial next;   /* by these trials; looked for once, for that takes as long as many a region */
-    bool next_known, obvious; /* `obvious`: it spreads crowded pages */
-    bool closed[MOST_COLUMNS];
-    uint32_t interrupted[MOST_COLUMNS], patterns;
-    bool crowded;                  /* all pages are on one node, the threads on several: the caller says so */
-    bool spreads[MOST_COLUMNS];    /* as the caller says, a mapping spreads pages and keeps the threads */
-    bool sure;                     /* that this trial gains */
-    double pages_ns[MOST_COLUMNS]; /* expected cost of moving all pages for this mapping; 0 where none has to
-                                      move */
-    double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
-    double trial_ns, whole_ns;     /* cost of this trial that is not in `spent_ns` yet; and that is */
-    double back_ns;                /* expected for the way back */
-    double behind_ns;              /* of the step under way: how much longer its instances took so far */
-    double unsure_ns;              /* instances in it that cannot be compared with any */
-    double part_ns;                /* expected for moving one part of the pages */
-    double free_ns;                /* what it may cost */
-    double before_ns, before_off;  /* median of the steps before, and a step's deviation, as a share of it */
-    uint32_t before_steps;
-    double first_ns; /* a step under the home mapping */
-    double gain;     /* of the mapping that the program has, over home, in log2 */
-    struct tried last;
-    uint32_t tried; /* how many trials have ended: `last` is the latest */
-};
-
-/* Begin, in this column. `known`: gains of `columns` mappings; it stays the caller's. */
-void decision_begin(struct decision *decision, const struct known_gains *known, struct limits limits,
-                    uint32_t column, uint64_t now_ns);
+/* Begin, in this column. What is known stays the caller's. */
+void decision_begin(struct decision *decision, const struct known_gains *known,
+                    const struct known_teams *teams, struct limits limits, uint32_t column, uint64_t now_ns);
 /* What an earlier run found: never try this column. */
 void decision_close(struct decision *decision, uint32_t column);
 /* Whether the next call of decision_ended may begin a trial: `pages_ns` must be right then. */
 static inline bool decision_may_try(const struct decision *d, uint64_t now_ns) {
-    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns;
+    return d->stage == STAGE_WAITING && now_ns >= d->next_try_ns && d->steps.at + 1 >= d->steps.length;
 }
 /* An instance of a region has ended. */
 void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns, uint64_t now_ns);
@@ -129,6 +51,10 @@ void decision_ended(struct decision *decision, uint32_t region, uint64_t time_ns
 void decision_changed(struct decision *decision, double cost_ns, bool complete);
 /* The mapping that the program has, or, during a trial, that which it is compared with. */
 uint32_t decision_column(const struct decision *decision);
+/* The team of known_teams that a region has from its next instance on; 0: that of `wanted`. */
+static inline uint32_t decision_team(const struct decision *d, uint32_t region) {
+    return d->teams.regions && d->wanted == d->team_column ? team_trials_team(&d->teams, region) : 0;
+}
 /* Deciding has taken so long. */
 static inline void decision_took(struct decision *d, double cost_ns) { d->spent_ns += cost_ns; }
 /* The change cannot be made: go back, and never try it again. */

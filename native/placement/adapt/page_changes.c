@@ -1,4 +1,4 @@
-/* page_changes.c: batches of move_pages over all ranges. */
+/* page_changes.c: batches of move_pages over all ranges, by all threads of a team. */
 #include "adapt/page_changes.h"
 
 #include "memory/huge.h"
@@ -9,18 +9,28 @@
 
 #define NOWHERE (-1)
 #define FIRST_GUESS_NS 2500.0 /* a page: of what mechanisms cost on two computers, the larger */
-#define TRIED 16              /* pages that are moved to know better */
+#define TRIED 4               /* pages that are moved to know better */
 #define LOOKED_AT 256
 #define CROWDED 0.9 /* of the pages on one node */
+#define MOST_QUEUED 65536u
+#define MOST_HELP                                                                                            \
+    4 /* threads move so many times as many pages as one, before it is known: they share locks */
 
 _Static_assert(PARTS == NEXT_TOUCH_PARTS, "next touch and moves have the same parts");
 
 static const struct column *to;
 static uint32_t first_part, end_part, change = 1;
 static uintptr_t at; /* of the range under way, the first address that is not done */
-static uint64_t until_ns, moved, timed_pages;
-static double timed_ns;
+static uint64_t moved, timed_pages, team_pages;
+static double timed_ns, team_ns; /* of one thread that moves pages, and of teams */
 static bool whole;
+static struct {
+    void **page;
+    int *node;
+    uint32_t count, most;
+    _Atomic uint32_t taken;
+    _Atomic uint64_t longest_ns; /* that a thread has helped */
+} queue;
 
 /* Where the pages of a range were before the first change. */
 static int16_t *origin_of(struct range *range) {
@@ -56,21 +66,12 @@ static int node_of(struct range *range, size_t page) {
     case PAGES_FIRST_TOUCH:
         return origin ? origin[page] : NOWHERE;
     case PAGES_REMOTE:
-    case PAGES_LOCALITY: /* by next touch */
+    case PAGES_LOCALITY:
     case PAGES_BALANCE:
-    case PAGES_MIX:
+    case PAGES_MIX: /* by next touch */
         break;
     }
     return NOWHERE;
-}
-
-static void move(struct page_moves *batch) {
-    const uint64_t began = system_now_ns();
-    const size_t count = batch->count;
-    page_moves_flush(batch);
-    moved += count;
-    timed_pages += count;
-    timed_ns += (double)(system_now_ns() - began);
 }
 
 static void change_range(struct range *range, void *unused) {
@@ -81,8 +82,6 @@ static void change_range(struct range *range, void *unused) {
         atomic_store(&range->change, change);
         return;
     }
-    struct page_moves batch;
-    page_moves_begin(&batch);
     if (at < range->start || at >= range->end)
         at = range->start;
     const int16_t *origin = atomic_load(&range->origin);
@@ -93,13 +92,10 @@ static void change_range(struct range *range, void *unused) {
         const int node = part >= first_part && part < end_part ? node_of(range, page) : NOWHERE;
         if (node == NOWHERE || (origin[page] == NOWHERE && to->pages == PAGES_FIRST_TOUCH))
             continue;
-        page_moves_add(&batch, at, node);
-        if (batch.count == PAGE_MOVES) {
-            move(&batch);
-            whole = system_now_ns() < until_ns;
-        }
+        queue.page[queue.count] = (void *)at;
+        queue.node[queue.count++] = node;
+        whole = queue.count < queue.most;
     }
-    move(&batch);
     if (at >= range->end) {
         atomic_store(&range->change, change);
         at = 0;
@@ -114,11 +110,51 @@ void page_changes_begin(const struct column *column, uint32_t first, uint32_t en
     at = 0;
 }
 
-bool page_changes_go_on(uint64_t most_ns) {
+bool page_changes_go_on(uint64_t most_ns, uint32_t team) {
+    if (!queue.page) {
+        queue.page = system_memory(MOST_QUEUED * sizeof *queue.page);
+        queue.node = system_memory(MOST_QUEUED * sizeof *queue.node);
+    }
+    if (!queue.page || !queue.node)
+        return true;
+    const double pages = (double)most_ns / page_changes_page_ns(team);
+    queue.most = pages < PAGE_MOVES ? PAGE_MOVES : pages > MOST_QUEUED ? MOST_QUEUED : (uint32_t)pages;
+    atomic_store(&queue.taken, MOST_QUEUED); /* by nobody yet */
+    queue.count = 0;
     whole = true;
-    until_ns = system_now_ns() + most_ns;
     ranges_for_each(change_range, NULL);
+    atomic_store(&queue.longest_ns, 0);
+    atomic_store(&queue.taken, 0);
     return whole;
+}
+
+void page_changes_help(void) {
+    if (atomic_load_explicit(&queue.taken, memory_order_relaxed) >= queue.count)
+        return;
+    const uint64_t began = system_now_ns();
+    int status[PAGE_MOVES];
+    uint32_t first;
+    while ((first = atomic_fetch_add(&queue.taken, PAGE_MOVES)) < queue.count) {
+        const uint32_t left = queue.count - first;
+        system_move_pages(left < PAGE_MOVES ? left : PAGE_MOVES, queue.page + first, queue.node + first,
+                          status);
+    }
+    const uint64_t took = system_now_ns() - began;
+    uint64_t had = atomic_load(&queue.longest_ns);
+    while (took > had && !atomic_compare_exchange_weak(&queue.longest_ns, &had, took)) {
+    }
+}
+
+double page_changes_end(void) {
+    if (queue.count == 0)
+        return 0;
+    page_changes_help();
+    const double took = (double)atomic_load(&queue.longest_ns);
+    moved += queue.count;
+    team_pages += queue.count;
+    team_ns += took;
+    queue.count = 0;
+    return took;
 }
 
 /* ---- a look ---- */
@@ -197,8 +233,12 @@ uint64_t page_changes_pages(void) {
     return pages;
 }
 
-double page_changes_page_ns(void) {
-    return timed_pages == 0 ? FIRST_GUESS_NS : timed_ns / (double)timed_pages;
+double page_changes_page_ns(uint32_t team) {
+    if (team_pages)
+        return team_ns / (double)team_pages;
+    return (timed_pages ? timed_ns / (double)timed_pages : FIRST_GUESS_NS) / (team < 1           ? 1
+                                                                              : team < MOST_HELP ? team
+                                                                                                 : MOST_HELP);
 }
 
 uint64_t page_changes_moved(void) { return moved; }

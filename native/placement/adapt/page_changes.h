@@ -1,8 +1,10 @@
 /* page_changes.h: moves the pages that are there to where another mapping has them, a batch at a time.
  *
- * Contract. By one thread, between regions. Only pages of known ranges (ranges.h) move, and those that were
- * allocated meanwhile are left to the thread's policy. Where each page was before the first change is kept,
- * so that it can be put back. A page that the kernel does not move stays.
+ * Contract. By the thread that starts the regions, between them, but for page_changes_help: a batch is queued
+ * before a region, and the threads of its team move it together when they enter. Only pages of known ranges
+ * (ranges.h) move, and those that were allocated meanwhile are left to the thread's policy. Where each page
+ * was before the first change is kept, so that it can be put back. A page that the kernel does not move
+ * stays.
  */
 #ifndef NUMAPLACE_PAGE_CHANGES_H
 #define NUMAPLACE_PAGE_CHANGES_H
@@ -12,14 +14,18 @@
 
 /* Begin a change to a column's places of pages, for the parts of them from `first` on below `end`. */
 void page_changes_begin(const struct column *to, uint32_t first, uint32_t end);
-/* Move on for about so long; return whether nothing is left to move. */
-bool page_changes_go_on(uint64_t most_ns);
+/* Queue what a team of so many threads moves in about so long; return whether nothing is left but that. */
+bool page_changes_go_on(uint64_t most_ns, uint32_t team);
+/* Move a part of the queue, until it is empty: by each thread of the team. */
+void page_changes_help(void);
+/* All threads have done so: move what is left, and return what the queue has cost, in ns. */
+double page_changes_end(void);
 /* Look at some pages of the ranges: return whether nearly all are on one node. Moves a few of them there and
  * back, to know what that costs. */
 bool page_changes_look(void);
-/* How many pages the known ranges have, and what a page has cost to move so far. */
+/* How many pages the known ranges have, and what a page costs a team of so many threads to move. */
 uint64_t page_changes_pages(void);
-double page_changes_page_ns(void);
+double page_changes_page_ns(uint32_t team);
 uint64_t page_changes_moved(void);
 /* A range was removed. */
 void page_changes_forget(struct range *range);

@@ -58,6 +58,7 @@ static void begin_pattern(struct steps *s, uint32_t length) {
     s->length = length;
     s->compared = 0;
     s->at = 0;
+    s->partly = false;
     s->step_ns = 0;
     s->fitting = s->others = 0;
     memset(s->expected, 0, sizeof s->expected);
@@ -101,8 +102,10 @@ bool steps_find(struct steps *s) {
     if (kept < LEAST_INSTANCES)
         return false;
     for (uint32_t length = 1; length <= most; length++) {
-        const uint32_t rest = kept - length, window = 2 * length > 64 ? 2 * length : 64;
-        score[length] = unlike(s, length, window < rest ? window : rest);
+        /* No more than the later half, where that is enough: a program begins with regions that never return.
+         */
+        const uint32_t most_window = kept / 2 < 64 ? kept / 2 : 64;
+        score[length] = unlike(s, length, 2 * length > most_window ? 2 * length : most_window);
         best = smaller(best, score[length]);
     }
     for (uint32_t length = 1; length <= most && !found; length++)
@@ -110,10 +113,16 @@ bool steps_find(struct steps *s) {
             found = length;
     if (!found)
         return find_heaviest(s, kept);
+    uint32_t longest = 0; /* instances ago */
+    for (uint32_t n = 1; n < found; n++)
+        if (s->time[latest(s, n)] >= s->time[latest(s, longest)])
+            longest = n;
     for (uint32_t n = 0; n < found; n++)
-        s->pattern[n] = s->region[latest(s, found - 1 - n)];
+        s->pattern[n] = s->region[latest(s, (longest + found - n) % found)];
     s->one_region = false;
     begin_pattern(s, found);
+    s->at = (longest + 1) % found;
+    s->partly = s->at > 0;
     return true;
 }
 
@@ -130,6 +139,7 @@ static double latest_before(const struct steps *s, uint32_t region) {
 static enum step_event unfit(struct steps *s) {
     s->others++;
     s->at = 0;
+    s->partly = false;
     s->step_ns = 0;
     if (s->one_region)
         return STEP_UNFIT;
@@ -172,10 +182,13 @@ enum step_event steps_add(struct steps *s, uint32_t region, double time_ns, doub
     s->step_ns += time_ns;
     if (s->at < s->length)
         return STEP_GOES_ON;
-    s->latest[s->times++ % MOST_TIMES] = s->step_ns;
+    const bool whole = !s->partly;
+    if (whole)
+        s->latest[s->times++ % MOST_TIMES] = s->step_ns;
+    s->partly = false;
     s->at = 0;
     s->step_ns = 0;
-    return STEP_ENDED;
+    return whole ? STEP_ENDED : STEP_GOES_ON;
 }
 
 void steps_again(struct steps *s) { s->times = 0; }

@@ -7,7 +7,8 @@
  * The pattern of a step is found in the latest instances: regions must be the same one step before, and
  * durations as alike as for any other length. Where regions follow no pattern, the step is an instance of the
  * region that takes most of the time, if its instances take about as long as each other. Instances that do
- * not fit are passed over: a solver does something else once in a while.
+ * not fit are passed over: a solver does something else once in a while. A step begins with its longest
+ * instance: of what comes first after a change, that shows best who uses which pages.
  */
 #ifndef NUMAPLACE_STEPS_H
 #define NUMAPLACE_STEPS_H
@@ -27,6 +28,7 @@ struct steps {
     uint32_t pattern[MOST_STEP];
     bool one_region; /* whether the pattern is a region that others come between */
     uint32_t at;     /* instances of the step under way */
+    bool partly;     /* that one has begun before the pattern was known */
     float under_way[MOST_STEP];
     float expected[MOST_STEP]; /* of each, by a step under the mapping that others are compared with */
     uint64_t compared;         /* how many instances were seen by then */

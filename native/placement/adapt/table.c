@@ -13,7 +13,7 @@
 #define MOST_BYTES (8ul << 20)
 #define MOST_LINE_NODES 64
 
-static const char table_first_line[] = "numaplace-adapt 1";
+static const char table_first_line[] = "numaplace-adapt 2";
 
 static char *read_whole(const char *path) {
     char *text = system_memory(MOST_BYTES);
@@ -68,6 +68,26 @@ static bool add_column(char **rest, uint32_t slots, struct table *t) {
            (c->pages != PAGES_DATASET || c->chunks);
 }
 
+static bool add_team(char **rest, uint32_t slots, struct table *t) {
+    unsigned long gain;
+    if (t->teams.count == MOST_TEAMS || !counted(rest, 131072, &gain))
+        return false;
+    struct region_team *team = &t->team[t->teams.count];
+    team->slots = listed(rest, slots, slots - 1, &team->threads);
+    t->teams.threads[t->teams.count] = team->threads;
+    t->teams.gain[t->teams.count++] = (double)gain / 4096;
+    return team->threads > 0;
+}
+
+static bool add_region(char **rest, struct table *t) {
+    unsigned long key, team;
+    if (t->regions == MOST_TEAM_REGIONS || !counted(rest, UINT32_MAX, &key) ||
+        !counted(rest, t->teams.count - 1, &team))
+        return false;
+    t->region[t->regions++] = (struct first_team){(uint32_t)key, (uint32_t)team};
+    return true;
+}
+
 static bool add_known(char **rest, struct table *t, float *gain, float *weight) {
     unsigned long value;
     if (t->known.programs == MOST_PROGRAMS || t->columns == 0 || !counted(rest, 1000000000ul, &value))
@@ -93,6 +113,10 @@ static bool add_line(char *line, uint32_t slots, struct table *t, float *gain, f
         return false;
     if (strcmp(word, "known") == 0)
         return add_known(&rest, t, gain, weight);
+    if (strcmp(word, "team") == 0)
+        return add_team(&rest, slots, t);
+    if (strcmp(word, "region") == 0)
+        return add_region(&rest, t);
     if (strcmp(word, "column") == 0)
         return t->known.programs == 0 && add_column(&rest, slots, t);
     if (!counted(&rest, UINT64_MAX, &value))
@@ -115,7 +139,7 @@ static bool add_line(char *line, uint32_t slots, struct table *t, float *gain, f
 bool table_load(const char *path, uint32_t slots, struct table *t) {
     const int before = errno;
     memset(t, 0, sizeof *t);
-    t->columns = 1;
+    t->columns = t->teams.count = 1;
     char *text = read_whole(path), *rest = NULL;
     float *gain = system_memory(MOST_PROGRAMS * MOST_COLUMNS * sizeof *gain);
     float *weight = system_memory(MOST_PROGRAMS * sizeof *weight);

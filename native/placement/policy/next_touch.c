@@ -34,6 +34,7 @@
 #define HOME_OF(note) ((note) >> HOME_AT & 1023u)
 
 static bool prepared;
+static _Atomic enum page_policy policy;                 /* the settings', or what was asked for */
 static _Atomic(const struct region_call *) owner;       /* the region of the running pass */
 static _Atomic uint64_t began_ns;                       /* when it began */
 static _Atomic bool were_alone;                         /* an earlier one had a single thread */
@@ -75,8 +76,8 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
 }
 
 /* The flag of a note with which no touch changes the block's node any more; 0 if there is none. */
-static uint32_t final_flag(const struct settings *s) {
-    switch (s->pages) {
+static uint32_t final_flag(void) {
+    switch (atomic_load_explicit(&policy, memory_order_relaxed)) {
     case PAGES_LOCALITY:
         return 0;
     case PAGES_BALANCE: /* it counts pages, not users: a block that a second touch moves would count twice */
@@ -95,15 +96,16 @@ static uint32_t final_flag(const struct settings *s) {
 
 /* Return the block's new note, or the old one if the block stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
-    if (note & (final_flag(s) | SHARED))
+    const enum page_policy by = atomic_load_explicit(&policy, memory_order_relaxed);
+    if (note & (final_flag() | SHARED))
         return note;
-    if (s->pages == PAGES_BALANCE)
+    if (by == PAGES_BALANCE)
         return noted(fewest(s, touch), home, 0);
     if (!(note & DECIDED)) /* with fewer page nodes than thread nodes, a home may not be a page node */
         return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
     if (HOME_OF(note) == home)
         return note;
-    return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
+    return by == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
 /* Notes are kept for the finest blocks, so that they survive a coarsening: a touch may cover several. */
@@ -146,8 +148,9 @@ static void on_touch(const struct touch *touch) {
 void next_touch_prepare(void) {
     protection_prepare(FOR_NEXT_TOUCH, on_touch);
     prepared = true;
+    policy = settings()->pages;
     if (settings()->adapt)
-        next_touch_ask(0, 0);
+        next_touch_ask(policy, 0, 0);
 }
 
 int next_touch_node(const struct range *range, size_t page) {
@@ -158,7 +161,9 @@ int next_touch_node(const struct range *range, size_t page) {
 
 /* ---- ranges ---- */
 
-static uint32_t looks_wanted(void) { return settings()->pages == PAGES_MIX ? 2 : 1; }
+static uint32_t looks_wanted(void) {
+    return atomic_load_explicit(&policy, memory_order_relaxed) == PAGES_MIX ? 2 : 1;
+}
 
 static bool is_newcomer(const struct range *range) { return atomic_load(&range->looks) < looks_wanted(); }
 
@@ -202,13 +207,13 @@ static size_t block_pages(const struct extent *all) {
 }
 
 /* Whether a touch of the block could change its node. */
-static bool open_question(const struct settings *s, struct range *range, size_t block) {
+static bool open_question(struct range *range, size_t block) {
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
     const uintptr_t at = range->start + protection_block_first(range, block, &pages) * PAGE_BYTES;
     const uint32_t part = next_touch_part(at);
-    return !(note & final_flag(s)) && part >= atomic_load(&from) && part < atomic_load(&parts);
+    return !(note & final_flag()) && part >= atomic_load(&from) && part < atomic_load(&parts);
 }
 
 /* `data`: the smallest block, in pages. */
@@ -224,7 +229,7 @@ static void arm(struct range *range, void *data) {
         return;
     for (size_t b = 0; b < blocks; b++) {
         size_t n = 0;
-        while (b + n < blocks && open_question(s, range, b + n))
+        while (b + n < blocks && open_question(range, b + n))
             n++;
         if (n)
             protection_arm(range, b, n, FOR_NEXT_TOUCH);
@@ -329,11 +334,15 @@ static void forget(struct range *range, void *unused) {
     note_all(range, 0, (range->end - range->start) / PAGE_BYTES, 0);
 }
 
-void next_touch_ask(uint32_t first, uint32_t end) {
+void next_touch_ask(enum page_policy by, uint32_t first, uint32_t end) {
     if (!prepared || !protection_wanted())
         return;
-    if (first == 0)
+    if (first == 0) {
         ranges_for_each(forget, NULL);
+        for (uint32_t n = 0; n < MOST_NODES; n++)
+            atomic_store(&balanced_pages[n], 0);
+    }
+    atomic_store(&policy, by);
     memset(done, 0, sizeof done); /* between regions nobody reads it */
     atomic_store(&regions, 0);
     atomic_store(&passes, 0);

@@ -20,6 +20,7 @@
 
 #include "../regions/regions.h"
 #include "memory/ranges.h"
+#include "process/settings.h"
 
 #define PASSES 16
 #define MOST_WAITS 64
@@ -28,11 +29,11 @@
  * call all others do nothing. */
 void next_touch_prepare(void);
 /* With settings()->adapt there is no pass until it is asked for: the next instance of each region is one
- * then, for the parts of the blocks from `first` on below `end`; (0, 0) for none. With the first part, what
- * was decided before is forgotten. Blocks are larger than else: each fault costs as much as moving several
- * pages. Between regions. */
+ * then, under mix the next two, for the parts of the blocks from `first` on below `end`; (0, 0) for none.
+ * With the first part, what was decided before is forgotten. The policy is one of the three. Blocks are
+ * larger than else: each fault costs as much as moving several pages. Between regions. */
 #define NEXT_TOUCH_PARTS 8
-void next_touch_ask(uint32_t first, uint32_t end);
+void next_touch_ask(enum page_policy by, uint32_t first, uint32_t end);
 /* Which part a block of 64 KB or of 2 MB is in. */
 static inline uint32_t next_touch_part(uintptr_t block) {
     return (uint32_t)((block >> 16) + (block >> 21)) % NEXT_TOUCH_PARTS;

@@ -19,6 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
                 MUST(one->team.slots[n] < SLOTS);
             MUST(one->pages != PAGES_DATASET || one->chunks > 0);
         }
+        for (uint32_t n = 1; n < t.teams.count; n++)
+            MUST(t.team[n].threads > 0 && t.team[n].threads <= SLOTS && t.team[n].slots[0] < SLOTS);
+        for (uint32_t n = 0; n < t.regions; n++)
+            MUST(t.region[n].team < t.teams.count);
         const struct trials first = {.count = 1, .column = {t.start}};
         const struct next_trial next = next_trial(&t.known, &first, t.start, t.closed);
         MUST(next.column >= -1 && next.column < (int)t.columns);

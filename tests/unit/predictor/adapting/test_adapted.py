@@ -4,7 +4,14 @@ import msgspec
 import pytest
 
 from numapredict.native.errors import UsageError
-from numapredict.predictor.adapting.adapted import BASELINE, Adapted, TriedMapping, adapted_in_words, starts_next_run
+from numapredict.predictor.adapting.adapted import (
+    BASELINE,
+    Adapted,
+    TeamOfRegion,
+    TriedMapping,
+    adapted_in_words,
+    starts_next_run,
+)
 from numapredict.predictor.adapting.session import share_of
 
 ALONE = Adapted(
@@ -60,7 +67,25 @@ def test_what_was_kept_what_it_gained_and_what_it_cost() -> None:
     assert first == "adapt: after 2.00 s: 8x2-contiguous-locality kept: 1.50x over as-it-is"
     assert second.endswith("4x1-contiguous-bind cut short: at most 0.50x over as-it-is, which cost 250.00 ms")
     assert "1.50x as fast" in last
-    assert last.endswith("trials cost 250.00 ms of 10.00 s and saved 2.00 s; the next run starts with it")
+    assert last.endswith("trials cost 250.00 ms of 10.00 s and gained 2.00 s; the next run starts with it")
+
+
+def test_what_smaller_teams_gained_is_said_with_the_turns_that_say_so() -> None:
+    trial = msgspec.structs.replace(KEPT, mapping=BASELINE, turns=4, teams=True)
+    teams = (TeamOfRegion(7, "4x1"), TeamOfRegion(9, "1x1"))
+    found = msgspec.structs.replace(
+        ALONE, speedup=1.5, spent_s=0.01, saved_s=2.0, step_regions=4, trials=(trial,), kept=True, regions=teams
+    )
+    first, last = adapted_in_words(found)
+    assert first == "adapt: after 2.00 s: smaller teams of regions kept: 1.50x over as-it-is in 4 pairs of turns"
+    assert last == (
+        "adapt: at the end as it is, with a smaller team in 2 regions, steps 1.50x as fast as at the start, by 4 pairs "
+        "of turns; trials cost 10.00 ms of 10.00 s and gained 2.00 s; the next run starts with it"
+    )
+    none = msgspec.structs.replace(trial, outcome="no gain", turns=0)
+    first, last = adapted_in_words(msgspec.structs.replace(ALONE, step_regions=4, trials=(none,)))
+    assert first.endswith("smaller teams of regions left again: none was faster")
+    assert "turns" not in last
 
 
 def test_a_program_that_was_killed_says_where_it_was() -> None:

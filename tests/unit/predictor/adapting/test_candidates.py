@@ -23,7 +23,8 @@ def test_there_are_never_more_than_the_library_has_room_for() -> None:
 
 def test_pages_of_a_running_program_can_move_but_threads_only_get_fewer() -> None:
     labels = ("8x2-contiguous-locality", "8x2-contiguous-mix", "16x4-contiguous-interleave", "2x2-scatter-dataset")
-    assert [in_place(parse_label(label), 8) for label in labels] == [True, False, False, True]
+    assert [in_place(parse_label(label), 8, 4) for label in labels] == [True, False, False, True]
+    assert in_place(parse_label(labels[1]), 8, 2)
 
 
 def test_mappings_with_their_pages_in_the_same_places_have_one_number() -> None:
