@@ -45,10 +45,10 @@ def emptied_share(baseline: Iterable[Outcome], own_s: float) -> float:
     ``baseline`` are the outcomes of the mapping that the run has. 0 where it makes too little difference, or where not
     all of them have replays after emptied caches. Where instances take longer than those, replays find done what the
     first one did, as the visiting of a graph's nodes: then it is 1, and the share of the way to the first replay. Where
-    all but that one fail, it is 2.
+    all but that one fail in any of them, it is 2.
     """
     valid = [outcome for outcome in baseline if outcome.times_s and not outcome.problem]
-    if valid and all(outcome.times_s == (outcome.first_s,) for outcome in valid):
+    if any(outcome.times_s == (outcome.first_s,) for outcome in valid):
         return 2.0
     if not valid or not all(outcome.emptied_s for outcome in valid):
         return 0.0

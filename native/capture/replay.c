@@ -37,6 +37,8 @@
 
 #define SHORTEST_PAUSE_NS 50000
 #define LONGEST_PAUSE_NS 2000000
+#define LOOKS_EVERY_NS 1000000000u
+#define SECOND_TAKES 10u         /* times the first replay, and a look, before it is taken to hang */
 #define STARTS_THREAD_NS 700000u /* twenty times what a runtime takes to start a thread */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* on all architectures */
@@ -223,19 +225,30 @@ static void rest(int ending, struct timespec *nap, uint64_t left_ns) {
     nap->tv_nsec = nap->tv_nsec * 2 < LONGEST_PAUSE_NS ? nap->tv_nsec * 2 : LONGEST_PAUSE_NS;
 }
 
-/* Waking up to look would disturb the replay, which has this thread's PU. */
+/* What the first replay has left may make the second one wait forever. Touches take their time. */
+static bool second_hangs(uint64_t now, uint64_t *soon) {
+    if (!outcome->first_ns || outcome->replays || copies_follow_touches(current))
+        *soon = 0;
+    else if (!*soon)
+        *soon = now + LOOKS_EVERY_NS + SECOND_TAKES * outcome->first_ns;
+    return *soon && now >= *soon;
+}
+
+/* Waking up to look more often would disturb the replay, which has this thread's PU. */
 static void await(pid_t child, uint32_t limit_ms) {
     const uint64_t end = system_now_ns() + limit_ms * 1000000ull;
     const int ending = (int)syscall(SYS_pidfd_open, child, 0u); /* Linux 5.3 */
     struct timespec nap = {.tv_nsec = SHORTEST_PAUSE_NS};
     int status = 0;
     pid_t ended;
+    uint64_t soon = 0;
     bool killed = false;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         const uint64_t now = system_now_ns();
-        if (!killed && now >= end)
+        if (!killed && (now >= end || second_hangs(now, &soon)))
             killed = kill(child, SIGKILL) == 0;
-        rest(ending, &nap, now < end ? end - now : LONGEST_PAUSE_NS);
+        const uint64_t left_ns = now < end ? end - now : LONGEST_PAUSE_NS;
+        rest(ending, &nap, left_ns < LOOKS_EVERY_NS ? left_ns : LOOKS_EVERY_NS);
     }
     if (ending >= 0)
         close(ending);
@@ -260,7 +273,8 @@ static void await(pid_t child, uint32_t limit_ms) {
 static bool first_stands(void) {
     const bool failed = outcome->state == OUTCOME_CALL || outcome->state == OUTCOME_SIGNAL ||
                         outcome->state == OUTCOME_LIMIT || outcome->state == OUTCOME_EXIT;
-    return failed && !copies_follow_touches(current) && outcome->first_ns >= outcome->team * STARTS_THREAD_NS;
+    return failed && !copies_follow_touches(current) && outcome->first_ns > 0 &&
+           outcome->first_ns >= outcome->team * STARTS_THREAD_NS;
 }
 
 static void take_first(void) {

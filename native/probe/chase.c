@@ -38,15 +38,13 @@ static void fill_caches(char *spare, size_t bytes) {
 
 static void rounds_of(const struct request *request, struct line *at, size_t stretch, struct figure *figure) {
     for (int round = 0; round < request->rounds; round++) {
-        const double began_s = now_s();
-        double taken_s = 0;
+        const double end_s = now_s() + request->round_s, began_s = own_s();
         size_t steps = 0;
-        while (taken_s < request->round_s) {
+        do {
             at = follow(at, stretch);
             steps += stretch;
-            taken_s = now_s() - began_s;
-        }
-        figure->value[round] = taken_s * 1e9 / (double)steps;
+        } while (now_s() < end_s);
+        figure->value[round] = (own_s() - began_s) * 1e9 / (double)steps;
     }
 }
 

@@ -65,14 +65,12 @@ static bool rates(const struct request *request, struct answer *answer, bool add
         double data[4 * ELEMENTS] = {0};
         for (int round = -1; round < request->rounds; round++) {
 #pragma omp barrier
-            const double began_s = now_s();
-            double taken_s = 0;
+            const double end_s = now_s() + request->round_s, began_s = own_s();
             uint64_t done = 0;
-            while (taken_s < request->round_s) {
+            do
                 done += do_turn(additions, data);
-                taken_s = now_s() - began_s;
-            }
-            const double rate = (double)done / (taken_s * 1e9);
+            while (now_s() < end_s);
+            const double rate = (double)done / ((own_s() - began_s) * 1e9);
 #pragma omp critical
             if (round >= 0) {
                 double *value = &figure->value[round];

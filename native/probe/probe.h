@@ -47,10 +47,15 @@ int bind_thread(const struct request *request);
 /* Bind each thread of a team with `threads` threads; return false after setting why that failed. */
 bool bind_team(const struct request *request, int threads, struct answer *answer);
 
-static inline double now_s(void) {
+static inline double of_clock_s(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+static inline double now_s(void) { return of_clock_s(CLOCK_MONOTONIC); }
+
+/* The calling thread's processor time: what other programs take of its PU is not in it. */
+static inline double own_s(void) { return of_clock_s(CLOCK_THREAD_CPUTIME_ID); }
 
 #endif

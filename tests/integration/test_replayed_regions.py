@@ -119,6 +119,24 @@ def test_a_mapping_under_which_a_region_fails_is_said_so(word: str, said: str, s
     assert region["gains"][0]["speedup"] == 1.0
 
 
+def test_a_region_whose_replays_cannot_begin_has_no_time(shapes: Path, tmp_path: Path) -> None:
+    done, answer = asked(tmp_path, str(shapes), "sealed")
+    assert done.returncode == 0
+    (region,) = answer["regions"]
+    assert region["gains"] == []
+    problems = {one["problem"] for one in region["classes"]}
+    assert "the region ended the program" in problems
+    assert not [each for each in problems if "an instance's time" in each]
+
+
+def test_replays_that_never_end_leave_time_for_others(shapes: Path, tmp_path: Path) -> None:
+    done, answer = asked(tmp_path, str(shapes), "counting", KMP_INIT_AT_FORK="FALSE")
+    assert done.returncode == 0
+    assert "were used up" not in " ".join(answer["notes"])
+    (region,) = answer["regions"]
+    assert "it took too long" not in {one["problem"] for one in region["classes"]}
+
+
 def has_one_of_each_length(classes: list[dict[str, Any]]) -> bool:
     """Say whether an instance of the class with most time was replayed, and it is one of the long ones."""
     counted = [one for one in classes if one["gains"]]

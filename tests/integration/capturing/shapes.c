@@ -3,15 +3,20 @@
  *
  * usage: shapes WORD... ; the exit code is 26 with the word `code` */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -270,6 +275,36 @@ static void alone(bool quits) {
     }
 }
 
+/* Its last statement waits for a count that the next replay finds passed: all but the first never end. */
+static void counting(void) {
+    for (int t = 0; t < TIMES; t++) {
+        static volatile int count;
+        count = 0;
+#pragma omp parallel
+        {
+#pragma omp for
+            for (long i = 0; i < N; i++)
+                array[i] += worked_at(worked_at(array[i]));
+#pragma omp atomic
+            count++;
+            while (count != omp_get_num_threads())
+                ;
+        }
+    }
+}
+
+/* Lets nobody filter its system calls any more: no replay can begin. */
+static void sealed(void) {
+    struct sock_filter no_prctl[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 1),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {sizeof no_prctl / sizeof *no_prctl, no_prctl};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    work();
+}
+
 /* Says so by its name, for who waits for it. */
 static void forever(void) {
     prctl(PR_SET_NAME, "forever", 0, 0, 0);
@@ -308,6 +343,8 @@ int main(int count, char **word) {
                   {"slow", slow},
                   {"leaving", leaving},
                   {"forever", forever},
+                  {"sealed", sealed},
+                  {"counting", counting},
                   {"crash", crash},
                   {"quit", quit}};
     for (int n = 1; n < count; n++) {

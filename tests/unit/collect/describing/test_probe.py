@@ -1,9 +1,15 @@
+import json
 import os
+import signal
+import statistics
+import subprocess
+import time
 
 import pytest
 
 from numapredict.collect.describing.probe import Question, run_probe
 from numapredict.native.errors import UnrunnableProgramError
+from numapredict.native.library import probe_program
 
 PU = min(os.sched_getaffinity(0))
 
@@ -53,3 +59,22 @@ def test_each_subject_gives_a_value_a_round(question: Question, figures: int) ->
     answer = run_probe(question.words(2, 1))
     assert len(answer.figures) == figures
     assert all(len(values) == 2 and min(values) > 0 for values in answer.figures.values())
+
+
+def median_of(question: Question, *, stopped: bool) -> float:
+    """Return the median of rounds of 10 ms; a probe that is stopped runs for a tenth of the time or so."""
+    words = [str(probe_program()), *question.words(20, 10)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as probe:
+        while stopped and probe.poll() is None:
+            for number, pause_s in ((signal.SIGSTOP, 0.009), (signal.SIGCONT, 0.0003)):
+                probe.send_signal(number)
+                time.sleep(pause_s)
+        out, _ = probe.communicate()
+    (values,) = json.loads(out)["figures"].values()
+    return statistics.median(values)
+
+
+@pytest.mark.native
+def test_what_takes_the_processor_away_is_not_counted() -> None:
+    question = Question("frequency", (PU,))
+    assert median_of(question, stopped=True) > median_of(question, stopped=False) / 2
