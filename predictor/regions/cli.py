@@ -78,5 +78,7 @@ def regions(
 
     if plan is None and (profile is not None or smaller_teams or in_time):
         raise click.UsageError("--profile, --smaller-teams and --time are about --plan FILE: name the file, too")
+    if plan is not None and json is not None and plan.absolute() == json.absolute():
+        raise click.UsageError(f"--plan and --output name one file, {plan}: each writes its own")
     wish = None if plan is None else Wish(plan, profile, smaller_teams)
     sys.exit(run_replayed(Request(command, seconds, json, wish, keep, as_json, in_time)))

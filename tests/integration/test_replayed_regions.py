@@ -319,6 +319,8 @@ def test_a_quiet_command_prints_its_answer_and_nothing_else(shapes: Path, tmp_pa
 
 def test_bad_input_gets_one_line(tmp_path: Path, shapes: Path) -> None:
     assert "no such file" in refusal(numapredict("regions", "./absent", cwd=tmp_path))
+    one = ("-o", "x", "--plan", "./x")
+    assert "one file, x" in refusal(numapredict("regions", *one, str(shapes), cwd=tmp_path))
     for seconds in ("0", "nan", "inf"):
         assert "--seconds" in refusal(numapredict("regions", "--seconds", seconds, str(shapes), cwd=tmp_path))
     assert "JSON file" in refusal(numapredict("regions", "-o", "no/such/folder/file", str(shapes), cwd=tmp_path), 1)
