@@ -1,9 +1,7 @@
 /* next_touch.c: passes in which each block of pages moves to a node chosen by the thread that touches it.
  *
- * A pass protects all blocks and opens each at its first touch: one fault for each block and pass, whatever
- * the number of accesses. Locality needs one touch; mix needs a second instance of the region, which shows
- * whether slots of different homes use the same block. A block's decision is kept in its note, so that a
- * later pass protects only blocks whose node may still change.
+ * A pass protects all blocks and opens each at its first touch: one fault for each block and pass. A block's
+ * decision is kept in its note, so that a later pass protects only blocks whose node may still change.
  */
 #include "policy/next_touch.h"
 
@@ -77,7 +75,7 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
 
 /* The flag of a note with which no touch changes the block's node any more; 0 if there is none. */
 static uint32_t final_flag(void) {
-    switch (atomic_load_explicit(&policy, memory_order_relaxed)) {
+    switch ((enum page_policy)policy) {
     case PAGES_LOCALITY:
         return 0;
     case PAGES_BALANCE: /* it counts pages, not users: a block that a second touch moves would count twice */
@@ -96,16 +94,15 @@ static uint32_t final_flag(void) {
 
 /* Return the block's new note, or the old one if the block stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
-    const enum page_policy by = atomic_load_explicit(&policy, memory_order_relaxed);
     if (note & (final_flag() | SHARED))
         return note;
-    if (by == PAGES_BALANCE)
+    if (policy == PAGES_BALANCE)
         return noted(fewest(s, touch), home, 0);
     if (!(note & DECIDED)) /* with fewer page nodes than thread nodes, a home may not be a page node */
         return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
     if (HOME_OF(note) == home)
         return note;
-    return by == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
+    return policy == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
 /* Notes are kept for the finest blocks, so that they survive a coarsening: a touch may cover several. */
@@ -161,14 +158,12 @@ int next_touch_node(const struct range *range, size_t page) {
 
 /* ---- ranges ---- */
 
-static uint32_t looks_wanted(void) {
-    return atomic_load_explicit(&policy, memory_order_relaxed) == PAGES_MIX ? 2 : 1;
-}
+static uint32_t looks_wanted(void) { return policy == PAGES_MIX ? 2 : 1; }
 
 static bool is_newcomer(const struct range *range) { return atomic_load(&range->looks) < looks_wanted(); }
 
 void next_touch_range_added(struct range *range) {
-    atomic_store(&range->looks, prepared ? 0 : looks_wanted()); /* the first pass is for all ranges */
+    atomic_store(&range->looks, prepared ? 0 : 2); /* the first pass is for all ranges, under each policy */
     atomic_store(&range->waits, 0);
     atomic_store(&range->pass, 0);
     if (prepared)
@@ -218,11 +213,10 @@ static bool open_question(struct range *range, size_t block) {
 
 /* `data`: the smallest block, in pages. */
 static void arm(struct range *range, void *data) {
-    const struct settings *s = settings();
     if (late && !is_newcomer(range))
         return;
     protection_coarsen(range, *(const size_t *)data);
-    if (s->adapt)
+    if (settings()->adapt)
         protection_coarsen_to(range, 64, 16); /* the blocks of a part (next_touch_part) */
     const size_t blocks = protection_blocks(range);
     if (blocks == 0 || !mapping_budget_take(range, blocks))
@@ -339,13 +333,11 @@ void next_touch_ask(enum page_policy by, uint32_t first, uint32_t end) {
         return;
     if (first == 0) {
         ranges_for_each(forget, NULL);
-        for (uint32_t n = 0; n < MOST_NODES; n++)
-            atomic_store(&balanced_pages[n], 0);
+        memset(balanced_pages, 0, sizeof balanced_pages);
     }
-    atomic_store(&policy, by);
+    policy = by;
     memset(done, 0, sizeof done); /* between regions nobody reads it */
-    atomic_store(&regions, 0);
-    atomic_store(&passes, 0);
+    regions = passes = 0;
     atomic_store(&from, first);
     atomic_store(&parts, end);
 }
@@ -372,8 +364,7 @@ static void ignore(uintptr_t start, size_t pages) {
 }
 
 static void end_pass(bool alone) {
-    /* Open everything first, so that no more decisions are made; then move the queued blocks; then those with
-     * a page that was absent when they were moved and may have been touched since. */
+    /* Open all first, so that no more is decided; move what is queued, then what was absent till then. */
     const uint64_t began = system_now_ns();
     ranges_for_each(disarm, &alone);
     moves_flush(note_absent);
