@@ -117,10 +117,10 @@ def main(known: str, program: str, spread: str) -> None:
     advice = json.loads((folder / "advice.json").read_text())
     mapping = MAPPINGS[0] if advice["keep"] else advice["mapping"]
     must(["run", "--mapping", mapping, "--verify", "-o", str(folder / "run.json"), "--", program])
-    for _ in range(4):  # a run may have too few samples for any variable to be worth the time
-        question = ["variables", "--json", "--time", "--mapping", MAPPINGS[0], spread, "1"]
-        must(question, folder / "variables.json")
-        if json.loads((folder / "variables.json").read_text())["severity"] == "measured time":
+    for seconds in ("1", "2", "4", "8"):  # a run may have too few samples for any variable to be worth the time
+        question = ["variables", "--json", "--time", "--mapping", MAPPINGS[0], spread, seconds]
+        code = ended(started(question, folder / "variables.json"))
+        if code == 0 and json.loads((folder / "variables.json").read_text())["severity"] == "measured time":
             break
 
 

@@ -204,6 +204,10 @@ def test_numa_balancing_leaves_placed_pages_alone(answers: dict[str, Any]) -> No
     assert found["library"] == "0: 0:1024 nowhere:0\n"
 
 
+ALWAYS_ASKED = 64
+"""Of the ranges that a program frees: native/placement/policy/verify.c."""
+
+
 def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None:
     alone, *placed = answers["crowded"].values()
     assert alone["output"].endswith(f"{OWN_MAPPINGS} mappings\n")
@@ -213,7 +217,7 @@ def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None
         assert answer["output"] == alone["output"]
         assert answer["left"] < CROWD
         assert answer["decided"] >= CROWD - answer["left"] - answer["unasked"]  # a touched page each
-        assert answer["unasked"] < CROWD // 2
+        assert answer["unasked"] <= CROWD - ALWAYS_ASKED
         assert answer["astray"] <= answer["decided"] / 100
 
 
