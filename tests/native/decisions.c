@@ -313,20 +313,6 @@ static void what_others_ran_with_is_what_it_starts_with(void) {
     MUST(instances[1][1] == 1 && decision_team(&d, 1) == 0);
 }
 
-static void teams_that_gain_nothing_cost_little(void) {
-    begin(0);
-    d.known_teams = &teams;
-    decision_close(&d, 1);
-    decision_close(&d, 2);
-    for (uint32_t n = 0; n < 3000; n++) {
-        change(0);
-        end_instance(7, decision_team(&d, 7) ? 9 : 4);
-    }
-    MUST(d.tried == 1 && d.last.outcome == OUTCOME_NO_GAIN && !decision_team(&d, 7));
-    MUST((double)now < 1.001 * 3000 * 4 * (double)MS);
-    MUST(d.stage == STAGE_SETTLED);
-}
-
 static void regions_without_a_pattern_are_left_alone(void) {
     begin(0);
     uint64_t seed = 1;
@@ -386,7 +372,6 @@ int main(void) {
     each_region_gets_the_team_that_is_best_for_it();
     a_region_that_loses_much_ends_no_trial_of_others();
     what_others_ran_with_is_what_it_starts_with();
-    teams_that_gain_nothing_cost_little();
     regions_without_a_pattern_are_left_alone();
     other_steps_are_a_new_program();
     a_late_start_goes_on_from_its_mapping();

@@ -97,8 +97,11 @@ static void move_on(struct decision *d, uint64_t now_ns) {
     const double left = budget_left(d, now_ns), back_ns = d->part_ns * d->parts;
     if (d->steps.times < LEAST_STEPS)
         return;
-    /* A loss that is clear, or is paid for already; or no gain, and the way back can be paid for. */
-    if ((gain < -NOISES * noise && d->steps.times >= SURE_STEPS) || (gain < -GREAT_LOSS && left < 0) ||
+    /* A loss that is clear, or is paid for already, or has cost as much as the way back; or no gain, and the
+     * way back can be paid for. */
+    const double lost_ns = d->steps.times * d->before_ns * (exponential_2(-gain) - 1);
+    if ((d->steps.times >= SURE_STEPS && (gain < -NOISES * noise || lost_ns > back_ns)) ||
+        (gain < -GREAT_LOSS && left < 0) ||
         (gain < noise && d->steps.times >= HOPELESS_STEPS && back_ns < left)) {
         cut(d, now_ns);
         return;

@@ -88,7 +88,7 @@ static void change_range(struct range *range, void *unused) {
     for (; at < range->end && whole; at += PAGE_BYTES) {
         const size_t page = (at - range->start) / PAGE_BYTES;
         const uintptr_t block = huge_range(range) ? at & ~(HUGE_BYTES - 1) : at;
-        const uint32_t part = next_touch_part(block);
+        const uint32_t part = next_touch_part(range, block);
         const int node = part >= first_part && part < end_part ? node_of(range, page) : NOWHERE;
         if (node == NOWHERE || (origin[page] == NOWHERE && to->pages == PAGES_FIRST_TOUCH))
             continue;

@@ -207,7 +207,7 @@ static bool open_question(struct range *range, size_t block) {
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
     const uintptr_t at = range->start + protection_block_first(range, block, &pages) * PAGE_BYTES;
-    const uint32_t part = next_touch_part(at);
+    const uint32_t part = next_touch_part(range, at);
     return !(note & final_flag()) && part >= atomic_load(&from) && part < atomic_load(&parts);
 }
 

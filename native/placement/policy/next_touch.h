@@ -34,10 +34,13 @@ void next_touch_prepare(void);
  * larger than else: each fault costs as much as moving several pages. Between regions. */
 #define NEXT_TOUCH_PARTS 8
 void next_touch_ask(enum page_policy by, uint32_t first, uint32_t end);
-/* Which part a block of 64 KB or of 2 MB is in: the first two have blocks of both halves of a small range, of
- * which one thread may use the one, and others the other. */
-static inline uint32_t next_touch_part(uintptr_t block) {
-    return 5 * (uint32_t)((block >> 16) + (block >> 21)) % NEXT_TOUCH_PARTS;
+/* Which part a block is in: one of 64 KB or of 2 MB, and of a small range one of its 64, so that each
+ * thread's share of it has blocks in each part. */
+static inline uint32_t next_touch_part(const struct range *range, uintptr_t block) {
+    uint32_t shift = 16;
+    while (shift > 12 && (range->end - range->start) >> shift < 64)
+        shift--;
+    return (uint32_t)((block >> shift) + (block >> 21)) % NEXT_TOUCH_PARTS;
 }
 /* Around an outermost region, on the encountering thread. */
 void next_touch_region_begin(struct region_call *call);
