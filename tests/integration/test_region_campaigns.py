@@ -55,7 +55,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A folder with the application, the list of its regions and the dataset of a campaign of them."""
     found = tmp_path_factory.mktemp("application")
     built(APPLICATION, found, request.param)
-    for _ in range(4):  # on a busy computer no instance may be like the others, or one is many times as long
+    for _ in range(8):  # on a busy computer no instance may be like the others, or one is many times as long
         shutil.rmtree(found / "data", ignore_errors=True)
         (found / "app.json").unlink(missing_ok=True)
         assert numapredict("regions", "-o", "app.json", "./app", cwd=found).returncode == 26
