@@ -80,6 +80,11 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
         return sum(len(node.cores) for node in self.nodes)
 
     @property
+    def pu_count(self) -> int:
+        """Return the number of usable PUs."""
+        return sum(len(core.pus) for node in self.nodes for core in node.cores)
+
+    @property
     def threads_per_core(self) -> int:
         """Return the most usable PUs that one core has: 1 without simultaneous multithreading."""
         return max(len(core.pus) for node in self.nodes for core in node.cores)

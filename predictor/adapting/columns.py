@@ -44,7 +44,7 @@ class Columns(msgspec.Struct, frozen=True):
 def base_of(topology: Topology) -> Placement:
     """Return the placement on all PUs whose slots the table's columns name."""
     nodes, each = len(topology.cpu_nodes), topology.threads_per_core
-    base = resolve(Mapping(_pus(topology), nodes, "contiguous", nodes, "locality", each), topology)
+    base = resolve(Mapping(topology.pu_count, nodes, "contiguous", nodes, "locality", each), topology)
     if set(base.pus) != os.sched_getaffinity(0):
         raise InvalidMappingError("the PUs that it may use are not all those of whole cores")
     return base
@@ -52,7 +52,7 @@ def base_of(topology: Topology) -> Placement:
 
 def columns_of(share: float, topology: Topology, kept: Kept) -> Columns:
     """Return the table for a program, by what is known of this computer."""
-    threads = threads_asked(os.environ.get("OMP_NUM_THREADS")) or _pus(topology)
+    threads = threads_asked(os.environ.get("OMP_NUM_THREADS")) or topology.pu_count
 
     def can_be_given(mapping: Mapping) -> bool:
         return in_place(mapping, threads, len(topology.memory_nodes))
@@ -108,7 +108,3 @@ def _baseline(prior: Prior, topology: Topology, threads: int) -> int:
     nodes = min(len(topology.cpu_nodes), threads)
     each = -(-threads // topology.core_count)
     return prior.nearest(Mapping(threads, nodes, "scatter", nodes, "first-touch", each), topology)
-
-
-def _pus(topology: Topology) -> int:
-    return sum(len(core.pus) for node in topology.nodes for core in node.cores)

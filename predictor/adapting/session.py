@@ -122,7 +122,7 @@ def run_adapting(request: Request) -> int:
 
 def _obstacle(executable: str, topology: Topology) -> str:
     """Return why the program is only run, as it is."""
-    if sum(len(core.pus) for node in topology.nodes for core in node.cores) == 1:
+    if topology.pu_count == 1:
         return "it may use one hardware thread: there is nothing to choose"
     why = library_obstacle() or preload_obstacle(Path(executable), placement_library())
     return why or memory_policies_refused()

@@ -55,7 +55,7 @@ def shipped_models() -> tuple[str, ...]:
 
 def check_choice(topology: Topology, command: str) -> None:
     """Raise NoModelError, with what to do about ``command``, on a computer with a single PU."""
-    if sum(len(core.pus) for node in topology.nodes for core in node.cores) == 1:
+    if topology.pu_count == 1:
         raise NoModelError(f"this computer has one processor, so there is nothing to choose. {_elsewhere(command)}")
 
 

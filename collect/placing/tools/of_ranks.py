@@ -42,6 +42,5 @@ def srun_of_ranks(placement: Placement, label: str, program: Program, *, inside:
     variables = f"OMP_NUM_THREADS={len(shares[0].pus)} OMP_PLACES={kind} OMP_PROC_BIND=close OMP_DYNAMIC=false"
     words: tuple[str, ...] = ("srun", "--nodes=1", f"--ntasks={placement.ranks}", "--export=ALL")
     if not inside:  # else each task would get one CPU
-        pus = sum(len(core.pus) for node in placement.topology.nodes for core in node.cores)
-        words += ("--exclusive", f"--cpus-per-task={pus // placement.ranks}")
+        words += ("--exclusive", f"--cpus-per-task={placement.topology.pu_count // placement.ranks}")
     return f"{variables} {command_line((*words, f'--cpu-bind=mask_cpu:{masks}', '--mem-bind=none', *program.command))}"

@@ -34,7 +34,7 @@ def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, s
     inside = "SLURM_JOB_ID" in shell
     words = (
         *("srun", "--nodes=1", "--ntasks=1"),
-        *(() if inside else ("--exclusive", f"--cpus-per-task={_pus(topology)}")),
+        *(() if inside else ("--exclusive", f"--cpus-per-task={topology.pu_count}")),
         *("--export=ALL", f"--cpu-bind=mask_cpu:{mask:#x}", "--mem-bind=none"),
         *pages,
         *command,
@@ -45,15 +45,11 @@ def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, s
     return Wrapping(emitted_variables(placement, confined=True), words, (*CONFLICTING, *_NARROWING), cautions)
 
 
-def _pus(topology: Topology) -> int:
-    return sum(len(core.pus) for node in topology.nodes for core in node.cores)
-
-
 def _cautions(topology: Topology, inside: bool, nested: bool) -> tuple[str, ...]:
     whole = (
         "the job must have these PUs: ask for a whole node by --exclusive (salloc, sbatch)"
         if inside
-        else f"--cpus-per-task={_pus(topology)} asks for all PUs of a node: where SLURM has another number of CPUs"
+        else f"--cpus-per-task={topology.pu_count} asks for all PUs of a node: where SLURM has another number of CPUs"
         " there (CPUTot of scontrol show node), put that"
     )
     return (

@@ -42,7 +42,7 @@ static double middle(const double *ordered, uint32_t count) {
     return count % 2 ? ordered[count / 2] : (ordered[count / 2 - 1] + ordered[count / 2]) / 2;
 }
 
-static double median(const double *values, uint32_t count, double *spread) {
+double steps_median_of(const double *values, uint32_t count, double *spread) {
     double sorted[MOST_TIMES];
     memcpy(sorted, values, count * sizeof *values);
     order(sorted, count);
@@ -86,7 +86,7 @@ static bool find_heaviest(struct steps *s, uint32_t kept) {
             times[count++] = s->time[latest(s, n)];
     if (count < LEAST_INSTANCES || most < LEAST_SHARE * all)
         return false;
-    const double typical = median(times, count, &spread);
+    const double typical = steps_median_of(times, count, &spread);
     if (spread > MOST_SPREAD * typical)
         return false;
     s->pattern[0] = heaviest;
@@ -207,7 +207,8 @@ bool steps_are_steady(const struct steps *s) {
     double halves[2][MOST_TIMES], spread;
     for (uint32_t n = 0; n < 2 * half; n++)
         halves[n / half][n % half] = s->latest[(s->times - 2 * half + n) % MOST_TIMES];
-    return half < 2 || median(halves[1], half, &spread) > (1 - STEADY) * median(halves[0], half, &spread);
+    return half < 2 || steps_median_of(halves[1], half, &spread) >
+                           (1 - STEADY) * steps_median_of(halves[0], half, &spread);
 }
 
 double steps_median(const struct steps *s, double *deviation) {
@@ -216,7 +217,7 @@ double steps_median(const struct steps *s, double *deviation) {
     *deviation = 0;
     if (count == 0)
         return 0;
-    const double found = median(s->latest, count, &spread);
+    const double found = steps_median_of(s->latest, count, &spread);
     *deviation = found > 0 ? 1.48 * spread / found : 0; /* of a normal distribution */
     return found;
 }

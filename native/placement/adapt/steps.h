@@ -57,6 +57,8 @@ void steps_again(struct steps *steps);
 void steps_expect(struct steps *steps, double step_ns);
 /* Whether the latest steps are no faster than those before them: the kernel may be moving pages. */
 bool steps_are_steady(const struct steps *steps);
+/* The median of at most MOST_TIMES values, and that of their distances from it. */
+double steps_median_of(const double *values, uint32_t count, double *spread);
 /* The median of the timed steps in ns, and a step's deviation as a share of it; 0 without a step. */
 double steps_median(const struct steps *steps, double *deviation);
 

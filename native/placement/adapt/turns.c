@@ -4,8 +4,6 @@
 #include "adapt/arithmetic.h"
 #include "adapt/trial_start.h"
 
-#include <string.h>
-
 #define LEAST_TURNS 3
 #define MOST_BLOCK 8      /* steps of a turn; their first is not timed */
 #define LEAST_NOISE 0.015 /* of a pair, in log2 */
@@ -51,23 +49,10 @@ static void end_trial(struct decision *d, enum outcome outcome, double gain, uin
         decision_go_back(d);
 }
 
-static double middle(double *values, uint32_t count) {
-    for (uint32_t n = 1; n < count; n++)
-        for (uint32_t at = n; at > 0 && values[at - 1] > values[at]; at--) {
-            const double other = values[at];
-            values[at] = values[at - 1];
-            values[at - 1] = other;
-        }
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 static double gain_of_turns(const struct turns *t, double *noise) {
-    double values[MOST_TURNS];
-    memcpy(values, t->gain, sizeof values);
-    const double gain = middle(values, t->count);
-    for (uint32_t n = 0; n < t->count; n++)
-        values[n] = without_sign(t->gain[n] - gain);
-    *noise = 1.25 * larger(1.48 * middle(values, t->count), LEAST_NOISE) / root(t->count);
+    double spread;
+    const double gain = steps_median_of(t->gain, t->count, &spread);
+    *noise = 1.25 * larger(1.48 * spread, LEAST_NOISE) / root(t->count);
     return gain;
 }
 
