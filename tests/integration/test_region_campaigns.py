@@ -62,7 +62,12 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         done = campaign(found)
         assert done.returncode == 0, done.stderr
         said = (found / "data" / "journal.jsonl").read_text()
-        if BY_WHOLE_RUNS not in said and all(is_about(*times) for times in listed_and_measured(found)):
+        listed = json.loads((found / "app.json").read_text())
+        if (
+            BY_WHOLE_RUNS not in said
+            and all(each["gains"] for each in listed["regions"])
+            and all(is_about(*times) for times in listed_and_measured(found))
+        ):
             break
     return found
 

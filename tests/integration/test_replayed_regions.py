@@ -226,15 +226,18 @@ def test_replays_leave_no_file_behind(shapes: Path, tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     replaying = [*COLD, "regions", "-o", str(answer), str(shapes), "work"]
     script = 'before=$(ls -A /dev/shm); "$@" || exit; after=$(ls -A /dev/shm); echo "$before$after"'
-    done = subprocess.run(
-        inside(Path("/dev/shm"), "small", "sh", "-c", script, "sh", *replaying),  # noqa: S108 - LLVM's runtime's
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     alone = plain([str(shapes), "work"])
-    assert json.loads(answer.read_text())["regions"][0]["gains"]
-    assert done.stdout.split() == alone.stdout.split()
+    for _ in range(6):  # a busy computer may interrupt all instances
+        done = subprocess.run(
+            inside(Path("/dev/shm"), "small", "sh", "-c", script, "sh", *replaying),  # noqa: S108 - LLVM's runtime's
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == alone.stdout.split()
+        if json.loads(answer.read_text())["regions"][0]["gains"]:
+            return
+    pytest.fail(answer.read_text())
 
 
 def test_what_regions_gained_can_be_kept_for_searches(shapes: Path, tmp_path: Path) -> None:
@@ -273,9 +276,13 @@ def test_cplusplus_and_fortran_regions_are_replayed(tmp_path: Path) -> None:
         program = tmp_path / Path(source).stem
         subprocess.run([compiler, "-g", "-O2", "-fopenmp", "-o", program, SOURCES / source], check=True)
         alone = plain([str(program)])
-        done, answer = asked(tmp_path, str(program))
-        assert (done.stdout, done.returncode) == (alone.stdout, 0), source
-        assert any(region["gains"] and not region["gains"][0]["problem"] for region in answer["regions"]), source
+        for _ in range(6):  # a busy computer may interrupt all instances
+            done, answer = asked(tmp_path, str(program))
+            assert (done.stdout, done.returncode) == (alone.stdout, 0), source
+            replayed = [region for region in answer["regions"] if region["gains"]]
+            if replayed:
+                break
+        assert any(not region["gains"][0]["problem"] for region in replayed), answer
 
 
 def test_the_answer_is_json_on_standard_output_and_the_program_s_output_is_not(shapes: Path, tmp_path: Path) -> None:
