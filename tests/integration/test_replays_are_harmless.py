@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
@@ -55,19 +56,23 @@ def kinds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize("words", RUNS)
 def test_no_replay_is_seen_in_what_a_program_does(words: str, kinds: Path, tmp_path: Path) -> None:
     alone, replayed = tmp_path / "alone", tmp_path / "replayed"
-    for folder in (alone, replayed):
-        folder.mkdir()
+    alone.mkdir()
     command = [str(kinds / PROGRAMS[words.split(maxsplit=1)[0] in DEALINGS]), *words.split()]
     subprocess.run(command, cwd=alone, capture_output=True, check=False)  # as the first run of the two does
     plain = subprocess.run(command, cwd=alone, capture_output=True, text=True, check=False)
-    done = numapredict("regions", "--seconds", "20", "-o", "../answer.json", *command, cwd=replayed)
-    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) != ("", 0)
-    files = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in (alone, replayed)]
-    assert files[0] == files[1]
-    regions = json.loads((tmp_path / "answer.json").read_text())["regions"]
-    captured = [region for region in regions if region["gains"]]
-    told = {one["problem"] for region in regions for one in region["classes"] if not one["gains"]}
-    problems = {problem for problem in told if not of_a_busy_computer(problem)}
+    for _ in range(4):  # a busy computer may interrupt all instances
+        shutil.rmtree(replayed, ignore_errors=True)
+        replayed.mkdir()
+        done = numapredict("regions", "--seconds", "20", "-o", "../answer.json", *command, cwd=replayed)
+        assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) != ("", 0)
+        files = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in (alone, replayed)]
+        assert files[0] == files[1]
+        regions = json.loads((tmp_path / "answer.json").read_text())["regions"]
+        captured = [region for region in regions if region["gains"]]
+        told = {one["problem"] for region in regions for one in region["classes"] if not one["gains"]}
+        problems = {problem for problem in told if not of_a_busy_computer(problem)}
+        if captured or problems:
+            break
     assert captured or problems
     assert problems <= (RUNS[words] if words != "locks" or "gcc" not in kinds.name else frozenset())
     if words == "files pipes fork_inside raised":

@@ -3,6 +3,7 @@
 #include "adapt/adapting.h"
 
 #include "../regions/export.h"
+#include "../regions/runtime.h"
 #include "adapt/page_changes.h"
 #include "adapt/table.h"
 #include "policy/next_touch.h"
@@ -30,11 +31,16 @@
 
 static struct table table;
 static struct decision decision;
-static _Atomic uint32_t has;    /* the column that threads run under */
-static _Atomic uint32_t own;    /* the team in its place that this region has; 0: none */
-static _Atomic uint32_t policy; /* counts changes of the threads' memory policy */
+
+/* Read by all threads at each region, so on a cache line of its own, and written only where it changes. */
+static struct {
+    _Alignas(CACHE_LINE) _Atomic uint32_t has; /* the column that threads run under */
+    _Atomic uint32_t own;                      /* the team in its place that this region has; 0: none */
+    _Atomic uint32_t policy;                   /* counts changes of the threads' memory policy */
+    enum { OFF, ON, FROZEN } state;            /* FROZEN: stays as it is */
+} team_reads;
+
 static uint32_t parts_have, written, patterns_written;
-static enum { OFF, ON, FROZEN } state; /* FROZEN: stays as it is */
 static bool changing;
 static struct {
     bool asked, complete; /* a part of the change was queued; it is the last */
@@ -90,10 +96,10 @@ static void say_what_was_tried(void) {
 }
 
 void adapting_give_up(const char *why) {
-    if (state == FROZEN || !settings()->adapt)
+    if (team_reads.state == FROZEN || !settings()->adapt)
         return;
-    state = state == ON ? FROZEN : OFF;
-    atomic_store(&own, 0);
+    team_reads.state = team_reads.state == ON ? FROZEN : OFF;
+    atomic_store(&team_reads.own, 0);
     say("given-up %s\n", why);
 }
 
@@ -129,20 +135,20 @@ static void bind(const struct region_team *within, uint32_t thread, uint32_t tea
 /* Whether this process of the run is the one that is looked after: the first to start a region. */
 static bool is_ours(void) {
     static bool asked;
-    if (state == OFF || asked)
-        return state != OFF;
+    if (team_reads.state == OFF || asked)
+        return team_reads.state != OFF;
     asked = true;
     if (!slots_hold_run(settings()->adapt)) {
         unbind();
         *path = '\0'; /* the other's */
-        state = OFF;
+        team_reads.state = OFF;
     }
-    return state != OFF;
+    return team_reads.state != OFF;
 }
 
 /* Where the calling thread's new pages go. */
 static void follow_policy(uint32_t column) {
-    const uint32_t now = atomic_load_explicit(&policy, memory_order_relaxed);
+    const uint32_t now = atomic_load_explicit(&team_reads.policy, memory_order_relaxed);
     if (policy_here == now)
         return;
     policy_here = now;
@@ -158,13 +164,13 @@ static void follow_policy(uint32_t column) {
 }
 
 void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
-    if (state == OFF || call->level > 0)
+    if (team_reads.state == OFF || call->level > 0)
         return;
     if (!noted)
         threads_note_end();
     noted = true;
-    const uint32_t column = atomic_load_explicit(&has, memory_order_relaxed);
-    const uint32_t smaller_team = atomic_load_explicit(&own, memory_order_relaxed);
+    const uint32_t column = atomic_load_explicit(&team_reads.has, memory_order_relaxed);
+    const uint32_t smaller_team = atomic_load_explicit(&team_reads.own, memory_order_relaxed);
     if (smaller_team && table.team[smaller_team].threads == team)
         bind(&table.team[smaller_team], thread, team);
     else if (column == 0)
@@ -177,7 +183,7 @@ void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t te
 
 /* Where it ran at the end of its share: at the beginning, woken threads may still share a PU. */
 void adapting_leave(const struct region_call *call) {
-    if (state != ON || call->level > 0 || before_us.bytes)
+    if (team_reads.state != ON || call->level > 0 || before_us.bytes)
         return;
     before_us.cpu = sched_getcpu();
     const struct settings *s = settings();
@@ -195,11 +201,12 @@ static bool is_by_touch(enum page_policy pages) {
 }
 
 static void begin_change(void) {
-    const struct column *was = &table.column[atomic_load(&has)], *to = &table.column[decision.wanted];
-    const bool anew = atomic_load(&has) != decision.wanted;
+    const struct column *was = &table.column[atomic_load(&team_reads.has)],
+                        *to = &table.column[decision.wanted];
+    const bool anew = atomic_load(&team_reads.has) != decision.wanted;
     if (anew) {
-        atomic_store(&has, decision.wanted);
-        atomic_fetch_add(&policy, 1);
+        atomic_store(&team_reads.has, decision.wanted);
+        atomic_fetch_add(&team_reads.policy, 1);
     }
     const uint32_t from = anew ? 0 : parts_have;
     parts_have = decision.parts;
@@ -219,7 +226,7 @@ static void begin_change(void) {
 static void place_from_the_start(void) {
     static uint32_t regions;
     const struct column *column = &table.column[table.start];
-    if (table.start == 0 || regions > LATE_START || atomic_load(&has) != table.start)
+    if (table.start == 0 || regions > LATE_START || atomic_load(&team_reads.has) != table.start)
         return;
     if (regions++ % LATE_START || column->place == 0)
         return;
@@ -256,7 +263,7 @@ static bool is_crowded(void) {
 
 static void look_at_pages(void) {
     static bool looked;
-    if (looked || atomic_load(&has) != 0)
+    if (looked || atomic_load(&team_reads.has) != 0)
         return;
     looked = true;
     decision.crowded = is_crowded();
@@ -271,7 +278,7 @@ static void look_at_pages(void) {
 static void expect_costs(void) {
     look_at_pages();
     const double all_ns = (double)page_changes_pages() * page_changes_page_ns(largest);
-    const uint32_t column = atomic_load(&has), place = table.column[column].place;
+    const uint32_t column = atomic_load(&team_reads.has), place = table.column[column].place;
     table.teams.threads[0] = column ? table.column[column].team.threads : largest;
     for (uint32_t c = 0; c < table.columns; c++)
         decision.pages_ns[c] = table.column[c].place != place ? all_ns : 0;
@@ -287,24 +294,25 @@ static bool is_first(void) {
 }
 
 void adapting_begin(struct region_call *call) {
-    if (state != ON || !is_ours())
+    if (team_reads.state != ON || !is_ours())
         return;
     if (!is_first()) {
         adapting_give_up("several of its threads start regions");
         return;
     }
-    if (!changing && (decision.wanted != atomic_load(&has) || decision.parts != parts_have))
+    if (!changing && (decision.wanted != atomic_load(&team_reads.has) || decision.parts != parts_have))
         begin_change();
     else if (!changing)
         place_from_the_start();
     if (changing)
         go_on_changing();
-    const uint32_t column = atomic_load(&has);
+    const uint32_t column = atomic_load(&team_reads.has);
     const uint32_t region = call->region ? decision_team(&decision, (uint32_t)call->region->key) : 0;
     const struct region_team *team = region   ? &table.team[region]
                                      : column ? &table.column[column].team
                                               : NULL;
-    atomic_store_explicit(&own, region, memory_order_relaxed);
+    if (atomic_load_explicit(&team_reads.own, memory_order_relaxed) != region)
+        atomic_store_explicit(&team_reads.own, region, memory_order_relaxed);
     if (call->region && (team || atomic_load_explicit(&call->region->team, memory_order_relaxed)) &&
         atomic_load_explicit(&call->region->team, memory_order_relaxed) != team)
         teams_set(call->region, team);
@@ -312,12 +320,12 @@ void adapting_begin(struct region_call *call) {
 }
 
 void adapting_end(const struct region_call *call) {
-    if (state != ON || !first_here || !began_ns)
+    if (team_reads.state != ON || !first_here || !began_ns)
         return;
     const double moves_ns = end_change();
     const uint64_t now = system_now_ns(), took = now - began_ns;
     const bool looks = decision_may_try(&decision, now);
-    if (!atomic_load(&own) && call->team > largest)
+    if (!atomic_load(&team_reads.own) && call->team > largest)
         largest = (uint32_t)call->team;
     if (looks)
         expect_costs();
@@ -350,19 +358,19 @@ void adapting_prepare(void) {
     for (uint32_t n = 0; n < table.regions; n++)
         team_trials_set(&decision.teams, table.region[n].key, table.region[n].team);
     parts_have = decision.parts;
-    state = ON;
+    team_reads.state = ON;
     if (table.start == 0)
         return;
-    atomic_store(&has, table.start);
-    atomic_fetch_add(&policy, 1);
+    atomic_store(&team_reads.has, table.start);
+    atomic_fetch_add(&team_reads.policy, 1);
     bind(&table.column[table.start].team, 0, 1);
     follow_policy(table.start);
 }
 
 void adapting_after_fork(void) {
-    if (state != OFF)
+    if (team_reads.state != OFF)
         unbind();
-    state = OFF;
+    team_reads.state = OFF;
     *path = '\0';
 }
 

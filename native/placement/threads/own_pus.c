@@ -1,6 +1,7 @@
 /* own_pus.c: claims of PUs for threads and for whole teams. */
 #include "threads/own_pus.h"
 
+#include "../regions/runtime.h"
 #include "../regions/spin.h"
 #include "process/settings.h"
 #include "process/thread_slot.h"
@@ -21,9 +22,13 @@ static _Atomic uint16_t taken_for[MOST_SLOTS];
 static uint16_t asked_by[MOST_SLOTS];
 static _Atomic uint64_t placed_team; /* the last one that has all its PUs, by its wish; 0: none */
 static _Atomic bool crowded;         /* a team had not: none is bound until it is tried again */
-static _Atomic uint32_t waits;       /* regions that found it so */
 static _Atomic bool ever_placed;
-static _Atomic uint32_t running; /* outermost regions */
+
+/* Written at each region; on a cache line of its own, since all threads read the others at each region. */
+static struct {
+    _Alignas(CACHE_LINE) _Atomic uint32_t running; /* outermost regions */
+    _Atomic uint32_t waits;                        /* those that found a team without its PUs */
+} instances;
 
 /* Under the lock. */
 static bool hold(uint32_t slot) {
@@ -76,8 +81,8 @@ void own_pus_after_fork(void) {
     atomic_store(&placed_team, 0);
     atomic_store(&crowded, false);
     atomic_store(&ever_placed, false);
-    atomic_store(&waits, 0);
-    atomic_store(&running, 0);
+    atomic_store(&instances.waits, 0);
+    atomic_store(&instances.running, 0);
     refused = 0;
 }
 
@@ -172,7 +177,7 @@ bool own_pus_leave_to_child(void) {
     const uint32_t own = slot_bound();
     if (own != NO_SLOT && threads_on[own] && --threads_on[own] == 0)
         drop(own);
-    for (uint32_t slot = 0; slot < settings()->slots && atomic_load(&running) == 0; slot++)
+    for (uint32_t slot = 0; slot < settings()->slots && atomic_load(&instances.running) == 0; slot++)
         if (of_a_team[slot])
             drop(slot);
     spin_unlock(&counting);
@@ -296,15 +301,15 @@ bool own_pus_for(const struct wish *wish, uint32_t team) {
 }
 
 void own_pus_team_ends(void) {
-    uint32_t others = atomic_load(&running);
-    while (others && !atomic_compare_exchange_weak(&running, &others, others - 1))
+    uint32_t others = atomic_load(&instances.running);
+    while (others && !atomic_compare_exchange_weak(&instances.running, &others, others - 1))
         ;
 }
 
 void own_pus_team_begins(void) {
-    atomic_fetch_add(&running, 1);
+    atomic_fetch_add(&instances.running, 1);
     if (atomic_load_explicit(&crowded, memory_order_relaxed) &&
-        is_time(atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed) + 1))
+        is_time(atomic_fetch_add_explicit(&instances.waits, 1, memory_order_relaxed) + 1))
         atomic_store(&crowded, false);
 }
 
