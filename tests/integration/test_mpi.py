@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -99,9 +100,20 @@ def test_what_mpirun_is_told_starts_each_rank_in_its_share(job: tuple[tuple[str,
     launch, program = job
     told = ran(*COMMAND, "run", "--mapping", f"{LABEL}-2pernode", "--emit", "mpirun", "--", program)
     assert told.returncode == 0, told.stderr
-    done = ran("sh", "-c", told.stdout.replace("mpirun ", " ".join(launch) + " ", 1))
+    text = told.stdout
+    if "mpich" in launch[0]:
+        text = told.stderr.partition("for MPICH: ")[2].replace("numapredict ", shlex.join(COMMAND) + " ", 1)
+    done = ran("sh", "-c", text.replace("mpirun ", " ".join(launch) + " ", 1))
     assert done.returncode == 0, done.stderr
     assert ranks_said(done.stdout) == [f"rank {rank}: most 1, team 1, total 2" for rank in range(2)]
+
+
+def test_open_mpi_binds_ranks_as_it_is_told() -> None:
+    words = ("sh", "-c", 'grep Cpus_allowed_list "/proc/$$/status"; echo "threads $OMP_NUM_THREADS"')
+    told = ran(*COMMAND, "run", "--mapping", f"{LABEL}-2pernode", "--emit", "mpirun", "--", *words)
+    done = ran("sh", "-c", told.stdout.replace("mpirun ", " ".join(LAUNCH["openmpi"]) + " ", 1))
+    assert sorted(re.findall(r"list:\t(.*)", done.stdout)) == [str(pu) for pu in PUS[:2]]
+    assert done.stdout.count("threads 1\n") == 2
 
 
 def test_ranks_without_a_place_or_with_one_file_are_refused(job: tuple[tuple[str, ...], str]) -> None:
