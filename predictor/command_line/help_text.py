@@ -15,6 +15,8 @@ COMMANDS = (
     "numapredict.predictor.command_line.run_cli:run",
     "numapredict.predictor.regions.cli:regions",
     "numapredict.predictor.variables.cli:variables",
+    "numapredict.reports.answers.cli:check",
+    "numapredict.reports.answers.cli:compare",
     "numapredict.reports.cli:characterize",
     "numapredict.reports.cli:report",
 )
@@ -36,7 +38,9 @@ TEXT = (
     "\n"
     "Commands:\n"
     "  characterize  Show what threads, nodes and policies do to COMMAND:...\n"
+    "  check         Say whether ANSWER still holds: run COMMAND as it is and...\n"
     "  collect       Measure programs under mappings: list codelets, run...\n"
+    "  compare       Say how two answers differ: the mapping, its gain, the...\n"
     "  completion    Print the script that makes SHELL complete numapredict's...\n"
     "  doctor        Show what disturbs measuring here, and which counters...\n"
     "  evaluate      Measure how good the advice is: every program of each...\n"

@@ -23,6 +23,8 @@ ARGUMENTS = {
     "command": "The program and its arguments. Everything after its name belongs to it, options too.",
     "dataset": "A shipped dataset by name, or a folder.",
     "datasets": "Shipped datasets by name, or folders.",
+    "first": "The file of an answer, as `predict --json` printed it.",
+    "second": "The file of another.",
     "file": "A table with a head line, of comma-separated values.",
     "folder": "The folder of the application.",
     "folders": "Folders of shards, of campaigns, or datasets.",

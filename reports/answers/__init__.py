@@ -1,0 +1,1 @@
+"""What is done with answers that were kept: ask whether one still holds, and how two differ."""
