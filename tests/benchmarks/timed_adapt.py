@@ -3,7 +3,8 @@
 `python -m tests.benchmarks.timed_adapt guest-2x2`. The figures are those of a timed guest, of no hardware. A guest that
 is F times slower than a machine counts F of its seconds as one: the first quiet time is a thousandth there, and the
 kernel's balancing comes as much too early. Programs say how long each part of each of their steps took. The best gain
-is that of each part under its own best mapping, placed from the start, which no run may reach.
+is that of each part under its own best mapping, placed from the start, which no run may reach. Runs of the program as
+it is, as long as the others, come before, between and after those: one differs from the next by several hundredths.
 """
 
 import os
@@ -11,7 +12,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -44,6 +45,7 @@ SHORT = 12
 POLICIES = ("interleave", "locality", "dataset", "balance", "mix")
 Floats = npt.NDArray[np.float64]
 
+AS_IT_IS = "as it is"
 WAYS = {"balancing": ("1", False), "--adapt": ("0", True), "--adapt, balancing": ("1", True)}
 
 
@@ -112,6 +114,38 @@ def in_words(subject: Subject, way: str, parts: Floats, base: Floats, best_s: fl
     )
 
 
+@dataclass
+class Taken:
+    """What is known of a subject so far: steps of its runs as it is, as asked, and usual ones by mapping."""
+
+    subject: Subject
+    as_it_is: list[Floats] = field(default_factory=list)
+    asked: list[tuple[str, Floats]] = field(default_factory=list)
+    usual: dict[str, Floats] = field(default_factory=dict)
+
+    def take(self, way: str, parts: Floats) -> None:
+        """Take the steps of a run: [steps, parts]."""
+        if way in WAYS:
+            self.asked.append((way, parts))
+        elif way == AS_IT_IS:
+            self.as_it_is.append(parts)
+        else:
+            self.usual[way] = median_step(parts)
+
+    def in_words(self) -> list[str]:
+        """Return a line for each run that was asked for, and one on what they are compared with."""
+        runs_s = [each.sum(axis=1) for each in self.as_it_is]
+        usual = {**self.usual, AS_IT_IS: np.median(np.concatenate(self.as_it_is), axis=0)}
+        best_s = float(np.min(list(usual.values()), axis=0).sum())
+        base = np.concatenate(runs_s)
+        found = [in_words(self.subject, way, parts, base, best_s) for way, parts in self.asked]
+        one = min(usual, key=lambda label: float(usual[label].sum()))
+        whole = [float(each.mean() / base.mean()) for each in runs_s]
+        gain = float(usual[AS_IT_IS].sum() / usual[one].sum())
+        end = f"runs as it is took {min(whole):.3f} to {max(whole):.3f} of their mean"
+        return [*found, f"{'':16} one mapping: {one} {gain:.2f}x; {end}"]
+
+
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--factor", type=float, help="How many times slower than the machine.")
@@ -119,25 +153,15 @@ def in_words(subject: Subject, way: str, parts: Floats, base: Floats, best_s: fl
 @click.option("--way", "ways", multiple=True, type=click.Choice(list(WAYS)), default=("--adapt", "balancing"))
 def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> None:
     """Boot one guest, run each program in all ways, and print shares as the runs end."""
-    short: dict[str, dict[str, Floats]] = {}
-    plain: dict[str, Floats] = {}
-    subjects = {subject.kind: subject for subject in SUBJECTS if only in subject.kind}
+    taken = {subject.kind: Taken(subject) for subject in SUBJECTS if only in subject.kind}
 
     def take(name: str, lines: tuple[str, ...]) -> None:
         kind, _, way = name.partition(": ")
         parts = steps_of(lines)
-        if len(parts) == 0:
-            return
-        if way not in WAYS:
-            short.setdefault(kind, {})[way] = median_step(parts)
-            if way == "as it is":
-                plain[kind] = parts.sum(axis=1)
-            return
-        base_s = float(short[kind]["as it is"].sum())
-        best_s = float(np.min(list(short[kind].values()), axis=0).sum())
-        one = min(short[kind], key=lambda label: float(short[kind][label].sum()))
-        click.echo(in_words(subjects[kind], way, parts, plain[kind], best_s))
-        click.echo(f"{'':16} one mapping: {one} {base_s / float(short[kind][one].sum()):.2f}x")
+        if len(parts) > 0:
+            taken[kind].take(way, parts)
+            if len(taken[kind].as_it_is) > len(ways):
+                click.echo("\n".join(taken[kind].in_words()))
 
     with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-adapt-") as name:
         timing = timing_of(machine, factor)
@@ -147,10 +171,12 @@ def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> 
         described = shape(tuple(len(node.cores) for node in timing.machine.topology.nodes))
         topology = replace(described, nodes=tuple(replace(node, os_index=node.index) for node in described.nodes))
         lines = ["set -e", f"export OMP_NUM_THREADS={topology.core_count} OMP_WAIT_POLICY=passive"]
-        for subject in subjects.values():
+        for subject in (each.subject for each in taken.values()):
             words = [str(program), subject.kind, str(subject.size)]
-            lines.append("echo 0 > /proc/sys/kernel/numa_balancing")
-            lines += [named(f"{subject.kind}: as it is"), shlex.join([*words, str(subject.steps_of(COUNTS[0]))])]
+            steps = str(subject.steps_of(COUNTS[-1]))
+            balancing_off = "echo 0 > /proc/sys/kernel/numa_balancing"
+            as_it_is = [balancing_off, named(f"{subject.kind}: {AS_IT_IS}"), shlex.join([*words, steps])]
+            lines.append(balancing_off)
             for label in labels(topology):
                 variables = preload_environment({}, resolve(parse_label(label), topology), str(placement_library()))
                 library = variables.pop("LD_PRELOAD")  # before the one that makes a program pay
@@ -159,12 +185,13 @@ def main(machine: str, factor: float | None, only: str, ways: Sequence[str]) -> 
             for way in ways:
                 balancing, adapted = WAYS[way]
                 before = (*numapredict(), "run", "--adapt", "--fresh") if adapted else ()
-                steps = str(subject.steps_of(COUNTS[-1]))
+                lines += as_it_is
                 lines.append(f"echo {balancing} > /proc/sys/kernel/numa_balancing")
                 lines += [
                     named(f"{subject.kind}: {way}"),
                     shlex.join([*before, *words, steps]),
                 ]
+            lines += as_it_is
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         click.echo(f"timed guest {machine}, factor {timing.factor:g}; load average here {load}")
         environment = {**python_environment(), "GUEST_PAYS": program.name, "NUMAPREDICT_CACHE": str(folder)}

@@ -12,12 +12,12 @@
 #include "process/thread_slot.h"
 #include "threads/slots.h"
 #include "threads/teams.h"
+#include "threads/thread_places.h"
 #include "threads/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #define BATCH_NS 5000000ul /* of moves before a region */
-#define MASK_BYTES 1024
 #define LATE_START                                                                                           \
     64 /* the region before which a program that began under a mapping has its pages placed again */
 
@@ -55,11 +54,6 @@ static THREAD_LOCAL uint32_t policy_here;
 static THREAD_LOCAL bool noted; /* its end */
 static THREAD_LOCAL bool counted;
 static atomic_bool node_seen[MOST_NODES]; /* a thread has ended its share there */
-static THREAD_LOCAL struct {
-    int bytes; /* of the mask; 0: not bound by us */
-    int cpu;   /* where the thread was before */
-    unsigned char byte[MASK_BYTES];
-} before_us;
 
 /* ---- what is said ---- */
 
@@ -105,33 +99,6 @@ void adapting_give_up(const char *why) {
 
 /* ---- threads ---- */
 
-static void unbind(void) {
-    if (!before_us.bytes)
-        return;
-    if (slot_bound() != NO_SLOT && system_is_bound(settings()->cpu[slot_bound()])) {
-        /* The kernel leaves a thread where it is: on another node than its pages, maybe. */
-        const uint16_t cpu = (uint16_t)before_us.cpu;
-        if (before_us.cpu >= 0)
-            system_bind(&cpu, 1);
-        system_set_mask(before_us.byte, (size_t)before_us.bytes);
-    }
-    if (slot_bound() != NO_SLOT)
-        slot_give_back(slot_bound());
-    slot_unbind();
-    before_us.bytes = 0;
-}
-
-static void bind(const struct region_team *within, uint32_t thread, uint32_t team) {
-    if (!before_us.bytes) {
-        before_us.bytes = system_read_mask(before_us.byte, sizeof before_us.byte);
-        if (before_us.bytes <= 0) {
-            before_us.bytes = 0;
-            return;
-        }
-    }
-    slot_enter_within(within, thread, team);
-}
-
 /* Whether this process of the run is the one that is looked after: the first to start a region. */
 static bool is_ours(void) {
     static bool asked;
@@ -139,7 +106,7 @@ static bool is_ours(void) {
         return team_reads.state != OFF;
     asked = true;
     if (!slots_hold_run(settings()->adapt)) {
-        unbind();
+        thread_place_leave_now();
         *path = '\0'; /* the other's */
         team_reads.state = OFF;
     }
@@ -172,23 +139,23 @@ void adapting_enter(const struct region_call *call, uint32_t thread, uint32_t te
     const uint32_t column = atomic_load_explicit(&team_reads.has, memory_order_relaxed);
     const uint32_t smaller_team = atomic_load_explicit(&team_reads.own, memory_order_relaxed);
     if (smaller_team && table.team[smaller_team].threads == team)
-        bind(&table.team[smaller_team], thread, team);
+        thread_place_take(&table.team[smaller_team], thread, team);
     else if (column == 0)
-        unbind();
+        thread_place_leave(thread);
     else
-        bind(&table.column[column].team, thread, team);
+        thread_place_take(&table.column[column].team, thread, team);
     follow_policy(column);
     page_changes_help();
 }
 
 /* Where it ran at the end of its share: at the beginning, woken threads may still share a PU. */
 void adapting_leave(const struct region_call *call) {
-    if (team_reads.state != ON || call->level > 0 || before_us.bytes)
+    if (team_reads.state != ON || call->level > 0)
         return;
-    before_us.cpu = sched_getcpu();
+    const int cpu = thread_place_note();
     const struct settings *s = settings();
-    for (uint32_t slot = 0; slot < s->slots && !counted; slot++)
-        if (s->cpu[slot] == before_us.cpu) {
+    for (uint32_t slot = 0; cpu >= 0 && slot < s->slots && !counted; slot++)
+        if (s->cpu[slot] == cpu) {
             counted = true;
             atomic_store_explicit(&node_seen[s->home[slot]], true, memory_order_relaxed);
         }
@@ -277,11 +244,14 @@ static void look_at_pages(void) {
 
 static void expect_costs(void) {
     look_at_pages();
-    const double all_ns = (double)page_changes_pages() * page_changes_page_ns(largest);
+    const double moved_ns = page_changes_all_ns(largest, false),
+                 touched_ns = page_changes_all_ns(largest, true);
     const uint32_t column = atomic_load(&team_reads.has), place = table.column[column].place;
     table.teams.threads[0] = column ? table.column[column].team.threads : largest;
     for (uint32_t c = 0; c < table.columns; c++)
-        decision.pages_ns[c] = table.column[c].place != place ? all_ns : 0;
+        decision.pages_ns[c] = table.column[c].place == place       ? 0
+                               : is_by_touch(table.column[c].pages) ? touched_ns
+                                                                    : moved_ns;
 }
 
 /* ---- regions ---- */
@@ -334,6 +304,7 @@ void adapting_end(const struct region_call *call) {
     if (looks)
         decision_took(&decision, (double)(system_now_ns() - now));
     began_ns = 0;
+    thread_place_settle();
     say_what_was_tried();
 }
 
@@ -363,13 +334,13 @@ void adapting_prepare(void) {
         return;
     atomic_store(&team_reads.has, table.start);
     atomic_fetch_add(&team_reads.policy, 1);
-    bind(&table.column[table.start].team, 0, 1);
+    thread_place_take(&table.column[table.start].team, 0, 1);
     follow_policy(table.start);
 }
 
 void adapting_after_fork(void) {
     if (team_reads.state != OFF)
-        unbind();
+        thread_place_leave_now();
     team_reads.state = OFF;
     *path = '\0';
 }

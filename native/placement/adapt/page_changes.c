@@ -9,6 +9,7 @@
 
 #define NOWHERE (-1)
 #define FIRST_GUESS_NS 2500.0 /* a page: of what mechanisms cost on two computers, the larger */
+#define FAULT_PAGES 8         /* a fault costs as much as moving so many pages: 20 us, as in next_touch.c */
 #define TRIED 4               /* pages that are moved to know better */
 #define LOOKED_AT 256
 #define CROWDED 0.9 /* of the pages on one node */
@@ -110,6 +111,14 @@ void page_changes_begin(const struct column *column, uint32_t first, uint32_t en
     at = 0;
 }
 
+static double page_ns(uint32_t team) {
+    if (team_pages)
+        return team_ns / (double)team_pages;
+    return (timed_pages ? timed_ns / (double)timed_pages : FIRST_GUESS_NS) / (team < 1           ? 1
+                                                                              : team < MOST_HELP ? team
+                                                                                                 : MOST_HELP);
+}
+
 bool page_changes_go_on(uint64_t most_ns, uint32_t team) {
     if (!queue.page) {
         queue.page = system_memory(MOST_QUEUED * sizeof *queue.page);
@@ -117,7 +126,7 @@ bool page_changes_go_on(uint64_t most_ns, uint32_t team) {
     }
     if (!queue.page || !queue.node)
         return true;
-    const double pages = (double)most_ns / page_changes_page_ns(team);
+    const double pages = (double)most_ns / page_ns(team);
     queue.most = pages < PAGE_MOVES ? PAGE_MOVES : pages > MOST_QUEUED ? MOST_QUEUED : (uint32_t)pages;
     atomic_store(&queue.taken, MOST_QUEUED); /* by nobody yet */
     queue.count = 0;
@@ -223,22 +232,20 @@ bool page_changes_look(void) {
     return look.seen && (double)most >= CROWDED * (double)look.seen;
 }
 
-static void count(struct range *range, void *pages) {
-    *(uint64_t *)pages += (range->end - range->start) / PAGE_BYTES;
+struct amount {
+    uint64_t pages, faults;
+};
+
+static void count(struct range *range, void *data) {
+    struct amount *all = data;
+    all->pages += (range->end - range->start) / PAGE_BYTES;
+    all->faults += next_touch_faults(range);
 }
 
-uint64_t page_changes_pages(void) {
-    uint64_t pages = 0;
-    ranges_for_each(count, &pages);
-    return pages;
-}
-
-double page_changes_page_ns(uint32_t team) {
-    if (team_pages)
-        return team_ns / (double)team_pages;
-    return (timed_pages ? timed_ns / (double)timed_pages : FIRST_GUESS_NS) / (team < 1           ? 1
-                                                                              : team < MOST_HELP ? team
-                                                                                                 : MOST_HELP);
+double page_changes_all_ns(uint32_t team, bool by_touch) {
+    struct amount all = {0};
+    ranges_for_each(count, &all);
+    return page_ns(team) * ((double)all.pages + (by_touch ? FAULT_PAGES * (double)all.faults : 0));
 }
 
 uint64_t page_changes_moved(void) { return moved; }

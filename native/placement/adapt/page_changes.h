@@ -23,9 +23,9 @@ double page_changes_end(void);
 /* Look at some pages of the ranges: return whether nearly all are on one node. Moves a few of them there and
  * back, to know what that costs. */
 bool page_changes_look(void);
-/* How many pages the known ranges have, and what a page costs a team of so many threads to move. */
-uint64_t page_changes_pages(void);
-double page_changes_page_ns(uint32_t team);
+/* What moving all pages of the known ranges costs a team of so many threads, in ns; `by_touch`: a fault for
+ * each block of them, too. */
+double page_changes_all_ns(uint32_t team, bool by_touch);
 uint64_t page_changes_moved(void);
 /* A range was removed. */
 void page_changes_forget(struct range *range);

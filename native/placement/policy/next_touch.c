@@ -217,7 +217,7 @@ static void arm(struct range *range, void *data) {
         return;
     protection_coarsen(range, *(const size_t *)data);
     if (settings()->adapt)
-        protection_coarsen_to(range, 64, 16); /* the blocks of a part (next_touch_part) */
+        protection_coarsen_to(range, NEXT_TOUCH_BLOCKS, NEXT_TOUCH_PAGES); /* next_touch_part */
     const size_t blocks = protection_blocks(range);
     if (blocks == 0 || !mapping_budget_take(range, blocks))
         return;

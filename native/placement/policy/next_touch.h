@@ -33,6 +33,8 @@ void next_touch_prepare(void);
  * With the first part, what was decided before is forgotten. The policy is one of the three. Blocks are
  * larger than else: each fault costs as much as moving several pages. Between regions. */
 #define NEXT_TOUCH_PARTS 8
+#define NEXT_TOUCH_BLOCKS 64 /* at least, where blocks would have more than one page else, */
+#define NEXT_TOUCH_PAGES 16  /* and so many pages at most */
 void next_touch_ask(enum page_policy by, uint32_t first, uint32_t end);
 /* Which part a block is in: one of 64 KB or of 2 MB, and of a small range one of its 64, so that each
  * thread's share of it has blocks in each part. */
@@ -41,6 +43,11 @@ static inline uint32_t next_touch_part(const struct range *range, uintptr_t bloc
     while (shift > 12 && (range->end - range->start) >> shift < 64)
         shift--;
     return (uint32_t)((block >> shift) + (block >> 21)) % NEXT_TOUCH_PARTS;
+}
+/* The faults of a pass over all of a range, at most. */
+static inline size_t next_touch_faults(const struct range *range) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    return pages < NEXT_TOUCH_BLOCKS * NEXT_TOUCH_PAGES ? NEXT_TOUCH_BLOCKS : pages / NEXT_TOUCH_PAGES;
 }
 /* Around an outermost region, on the encountering thread. */
 void next_touch_region_begin(struct region_call *call);
