@@ -1,7 +1,8 @@
 """Say, after a few short runs of a program, where its threads and memory pages should live on a NUMA machine.
 
-`predict` asks for a mapping, `run` applies one, `Dataset` and `Model` hold what was learned from, and
-`GainRegressor` is the learner for scikit-learn. All raise `NumapredictError`, and print nothing unless asked to.
+`predict` asks for a mapping and `run` applies one; `variables` and `regions` say what is slow and why; `Dataset` and
+`Model` hold what was learned from, and `GainRegressor` is the learner for scikit-learn. All raise `NumapredictError`,
+and print nothing unless asked to.
 
 In a checkout this file lies beside links to the folders of the package; an installation has it beside the folders.
 """
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from numapredict.predictor.api.asking import predict as predict
     from numapredict.predictor.api.dataset import Dataset as Dataset
     from numapredict.predictor.api.estimator import GainRegressor as GainRegressor
+    from numapredict.predictor.api.finding import regions as regions
+    from numapredict.predictor.api.finding import topology as topology
+    from numapredict.predictor.api.finding import variables as variables
+    from numapredict.predictor.api.found import FoundRegions as FoundRegions
+    from numapredict.predictor.api.found import FoundVariables as FoundVariables
     from numapredict.predictor.api.model import Model as Model
     from numapredict.predictor.api.running import CompletedRun as CompletedRun
     from numapredict.predictor.api.running import run as run
@@ -31,6 +37,11 @@ _HOME = {
     "predict": "predictor.api.asking",
     "Dataset": "predictor.api.dataset",
     "GainRegressor": "predictor.api.estimator",
+    "regions": "predictor.api.finding",
+    "topology": "predictor.api.finding",
+    "variables": "predictor.api.finding",
+    "FoundRegions": "predictor.api.found",
+    "FoundVariables": "predictor.api.found",
     "Model": "predictor.api.model",
     "CompletedRun": "predictor.api.running",
     "run": "predictor.api.running",

@@ -1,6 +1,6 @@
 """An answer as an object: the mapping, its gain, the command, and how it shows in a notebook."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -9,7 +9,11 @@ from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words, to_apply
 from numapredict.predictor.advising.brief_text import advice_in_brief, advice_rows, subject
 from numapredict.predictor.advising.unknown import Unknown, unknown_in_words
+from numapredict.predictor.api.frame import frame_of
 from numapredict.predictor.api.notebook import notebook_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Answer:
@@ -81,6 +85,32 @@ class Answer:
     def command(self) -> str | None:
         """Return the shell's command that applies the answer; None for no answer."""
         return None if isinstance(self.record, Unknown) else self.record.command
+
+    def runs(self) -> "pd.DataFrame":
+        """Return a row a run of the search, in their order: `mapping`, `outcome`, `time_s`, `speedup` and so on.
+
+        Seconds, and speedups over the baseline, of the whole run; those with `region_` of the parallel regions.
+        """
+        return frame_of(() if isinstance(self.record, Unknown) else self.record.runs)
+
+    def choices(self) -> "pd.DataFrame":
+        """Return a row a page policy of the advised team, and a row a number of threads, at its best.
+
+        `part` is `pages` or `threads`, `words` the choice, `mapping` its label; `speedup` is over the baseline, from
+        `low` to `high` with a probability of 90% where it did not run (`ran`). No rows for no answer.
+        """
+        return frame_of(() if isinstance(self.record, Unknown) else self.record.explanation.choices)
+
+    def regions(self) -> "pd.DataFrame":
+        """Return a row a parallel region and run, the baseline's and the fastest: `mapping`, `name`, `time_s`, `count`.
+
+        No rows where regions are not timed.
+        """
+        import pandas as pd
+
+        runs = () if isinstance(self.record, Unknown) else self.record.regions
+        frames = [frame_of(each.times.regions, mapping=str(each.mapping)) for each in runs]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values, as ``--json`` prints it (``numapredict schema predict``)."""

@@ -1,0 +1,32 @@
+"""Records as pandas frames."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from numapredict.collect.mapping import to_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame_of(records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame":
+    """Return a row a record, a column a field: mappings are labels, and records in records have dotted names.
+
+    ``same`` are further columns, first, each with one value.
+
+    >>> from numapredict.collect.mapping import Mapping
+    >>> class Run(msgspec.Struct):
+    ...     mapping: Mapping
+    ...     time_s: float
+    >>> frame_of([Run(Mapping(2, 1, "contiguous", 1, "bind"), 0.5)], program="app")
+      program               mapping  time_s
+    0     app  2x1-contiguous-bind     0.5
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = [
+        {**same, **msgspec.json.decode(msgspec.json.encode(record, enc_hook=to_label))} for record in records
+    ]
+    return pd.json_normalize(rows)
