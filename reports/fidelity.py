@@ -58,7 +58,7 @@ def _met(claims: Sequence[Claim]) -> int:
 def _section(comparison: Comparison) -> str:
     lines = [f"## {_cell(comparison.source)}: {_cell(comparison.machine)}"]
     if comparison.used:
-        lines.append(f"Used to describe the machine: {comparison.used}. Predicted: {comparison.predicted}.")
+        lines.append(f"Given: {comparison.used}. Predicted: {comparison.predicted}.")
     lines.append("\n".join([_HEAD, *(_row(claim) for claim in comparison.claims)]))
     lines += _reasons(comparison.claims)
     return "\n\n".join(lines)

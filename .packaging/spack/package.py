@@ -18,12 +18,12 @@ class PyNumapredict(PythonPackage):
 
     # Nothing is published: lay the source distribution (python -m build --sdist) into the current folder, and install
     # with --no-checksum until a release has one.
-    url = f"file://{os.getcwd()}/numapredict-0.1.0.tar.gz"
+    url = f"file://{os.getcwd()}/numapredict-0.2.0.tar.gz"
     manual_download = True
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.2.0")
 
     # The preload library and the tracer know x86-64 only.
     requires("target=x86_64:", msg="numapredict places and traces programs on x86-64 only")

@@ -13,13 +13,10 @@ SHARE = 0.15
 STREAM_OF_TRAFFIC = 24 / 32  # STREAM counts three of the four lines that triad moves: a written line is fetched first
 
 LOADED = (
-    "on this machine every miss asks all other nodes whether they have the line, so busy nodes slow each other down "
-    "even where all data is local; neither table 4 nor the single-node figure tells by how much"
+    "every miss asks all other nodes whether they have the line, so busy nodes slow each other down; no given figure "
+    "tells by how much"
 )
-SPREAD = (
-    "what the cores of one node can draw from several controllers together is bounded by something that the "
-    "description does not have: requests a node may have under way"
-)
+SPREAD = "the description does not have how many requests a node may have under way"
 
 
 def comparisons(bench: Bench) -> tuple[Comparison, ...]:

@@ -15,7 +15,7 @@ REASON = (
     "half of our suite initialises serially and gains much, half in parallel and gains next to nothing, so the median "
     "falls between the two; the mean too is that of this mixture, and not of the regions of NAS and Rodinia"
 )
-USED = "figures of other papers about the same processor; nothing of ICS'19"
+USED = "figures of other papers about the same processor"
 
 log = logging.getLogger(__name__)
 

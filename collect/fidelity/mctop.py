@@ -20,8 +20,7 @@ READER, WRITER = "cg-dot", "memory-set"
 MOST_ERROR = 0.10
 KNOWN = 0  # the node whose row describes all
 UNLIKE = (
-    "nodes equally far by latency draw bandwidths that differ by a factor of two on this machine, and the row of one "
-    "node does not hold which"
+    "nodes equally far by latency draw bandwidths that differ by a factor of two, and one node's row does not say which"
 )
 
 Pairs = list[tuple[float, float]]
@@ -38,7 +37,7 @@ def _given_all(bench: Bench, name: str) -> Comparison:
         source="MCTOP, memory.csv",
         machine=name,
         used="all latencies and bandwidths of the table",
-        predicted="nothing: the model gives back what it was given",
+        predicted="nothing",
         claims=tuple(map(as_given, _claims(bench, machine, machine.description, lambda source: True, ""))),
     )
 

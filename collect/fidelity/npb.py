@@ -25,8 +25,8 @@ PUBLISHED: dict[str, tuple[float, tuple[str, ...]]] = {
     "ep": (0.85, ("ep-pairs",)),
 }
 NO_MEMORY = (
-    "our codelet of ep draws next to nothing from memory, and in that of lu the threads wait for each other under both "
-    "policies, not for memory; the published runs gain the least there, too"
+    "our codelet of ep draws next to nothing from memory, and in that of lu the threads wait for each other; the "
+    "published runs gain the least there, too"
 )
 
 

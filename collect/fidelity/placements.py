@@ -72,8 +72,8 @@ LEAST_RANKS = 0.5
 WAIT = ("kmeans", "mean")
 SHARE = 0.25
 OTHER_PROGRAMS = (
-    "kmeans and mean are slower on 20 cores of two nodes than on 10 of one: their threads wait for each other, while "
-    "the codelets of the same work share next to nothing, and histogram's threads do share their counts"
+    "kmeans and mean are slower on 20 cores of two nodes than on 10 of one: their threads wait for each other, those "
+    "of codelets of the same work do not"
 )
 
 

@@ -19,10 +19,10 @@ SCALES = (
     "is fastest, as in the model"
 )
 PRIVATE = (
-    "nine tenths of what our z solve reads are its blocks, on pages that one thread alone uses, so locality makes "
-    "nearly all accesses local under both; BT of NAS 3 forms its blocks from arrays that neighbours share"
+    "nine tenths of what our z solve reads are its blocks, on pages of one thread; BT of NAS 3 forms its blocks from "
+    "arrays that neighbours share"
 )
-USED = "core, cache, latency and bandwidth figures of other papers about the same processor; nothing of the thesis"
+USED = "figures of other papers about the same processor"
 
 
 def comparisons(bench: Bench) -> tuple[Comparison, ...]:

@@ -38,23 +38,21 @@ MEASURED: dict[str, dict[int, Range]] = {
 # What was modelled then, with all figures of the description and 0.22 cycles, of programs whose sources are not here.
 MODELLED_THEN: dict[str, dict[int, float]] = {"mg.B": {16: 0.56, 8: 1.07, 4: 1.68}, "bt.W": {16: 0.22}}
 LIMITS = """
-Measured once, in November 2026, on one virtual machine of 16 cores with one node, whose processor, caches and memory it
-shared with others, and with libgomp. Nothing is said of several nodes, other runtimes or other processors. Private
-caches, hits in the shared cache and stores were not noted: the description assumes them. Modelled are parallel regions.
+Measured once, in November 2026, on one virtual machine of 16 cores with one node, with libgomp; others shared its
+processor, caches and memory. Private caches, hits in the shared cache and stores were not noted: the description
+assumes them. Modelled are parallel regions.
 """
 # What was found behind the claims that are not met.
 REASONS = """
-Not met, LULESH: it allocates and frees arrays in each step, and the kernel gives and takes their pages. On the computer
-of the native run that takes 26% of its processor time with one thread and 40% with two (20 iterations, two runs each).
-The model has what the kernel does in regions with two threads, as cycles of the program, but not that it takes longer
-with more, nor what it does between regions.
+Not met, LULESH: it allocates and frees arrays in each step. On the computer of the native run the kernel takes 26% of
+its processor time with one thread and 40% with two (20 iterations, two runs each). The model has that of two threads,
+but not that it takes longer with more, nor what it takes between regions.
 
 Not met, heat: eight threads measured take 1.39 times the core seconds of one, modelled 1.03 times. The clock by active
 cores, which may be why, was not noted.
 
 Not made: NPB's mg.B and bt.W, whose sources are not at hand. Their seconds with one figure are those of the model when
-they were measured, with all figures of the description. It then gave heat 0.43, 0.78, 1.53 and 6.08, and LULESH 0.40,
-0.57, 0.99 and 3.79: what the description assumes now costs LULESH up to 30% more.
+they were measured.
 """
 
 

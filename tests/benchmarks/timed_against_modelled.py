@@ -35,15 +35,11 @@ CAUSES = {
     "guest-2x2": """
 Where they differ, and why:
 
-- pointer-chase: the guest sees a dependent load within a basic block only, and lets the others overlap. The guest is
-  wrong: one thread's time on far memory over near is 1.6 there, 2.25 in the model, 2.5 by the latencies.
+- pointer-chase: the guest sees a dependent load within a basic block only, and is wrong: one thread's time on far
+  memory over near is 1.6 there, 2.25 in the model, 2.5 by the latencies.
 - One thread, or one node's, on far memory (0.70 to 0.85): the guest fetches a stream's next line while the thread
   computes, the model adds a part of it. Not decided.
-- Policies that move pages (hollow in the picture): a run here is a few milliseconds of the machine's time, in which one
-  pass over the data pays for the moves; the model has none. Neither is wrong, and longer runs would agree better.
-- pipeline (a barrier after every diagonal) and gather (random reads of what other threads have just written) agree as
-  well as the codelets do; its columns are 250 long, since 256 would fall into a few sets of the guest's caches, which
-  the model, with hashed sets, does not have.
+- Policies that move pages: a run here is a few milliseconds of the machine's time, and the model has no moves.
 """
 }
 
@@ -166,12 +162,11 @@ def section(machine: str, found: Sequence[Compared], made_by: str) -> str:
     )
     return (
         f"## Timed guest {machine}\n\n"
-        "Speedups over the default, of the parallel regions, in a timed guest and on the modelled machine of the same"
-        " description; neither is hardware. The model has pages where the mapping wants them from the start; in the"
-        " guest some policies move them during the run, so the columns from the third on leave these out"
-        f" ({', '.join(PROFILED)}). {_summary('All mappings', found)}"
+        "Speedups over the default, of the parallel regions, in a timed guest and on its modelled machine; neither is"
+        f" hardware. In the guest some policies move pages during the run ({', '.join(PROFILED)}): the columns from"
+        f" the third on leave these out. {_summary('All mappings', found)}"
         f" {_summary('Without page moves', [one.settled for one in found])} Lost: by the mapping that the model likes"
-        f" best, over the best in the timed guest. Made by `{made_by}`.\n\n{table(head, rows)}{CAUSES.get(machine, '')}"
+        f" best. Made by `{made_by}`.\n\n{table(head, rows)}{CAUSES.get(machine, '')}"
     )
 
 
@@ -181,9 +176,9 @@ def _summary(what: str, found: Sequence[Compared]) -> str:
     pairs = sum(len(one.mappings) for one in found)
     same = sum(len(set(one.fastest_threads)) == 1 for one in found)
     return (
-        f"{what}: rank correlation over a program's mappings {statistics.median(correlations):.2f} in the median and"
+        f"{what}: rank correlation {statistics.median(correlations):.2f} in the median and"
         f" {min(correlations):.2f} at least, median error {error:.0%}, {sum(one.apart for one in found) / pairs:.0%} of"
-        f" {pairs} pairs over 20% apart, the same number of threads is fastest in {same} of {len(found)} programs."
+        f" {pairs} pairs over 20% apart, the same number of threads fastest in {same} of {len(found)} programs."
     )
 
 

@@ -26,16 +26,16 @@ def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     example_program(tmp_path)
     reported = [
         smaller(line)
-        for document in sorted(documents(), key=lambda document: document.name != "tutorial.md")
+        for document in sorted(documents(), key=lambda document: document.name != "start.md")
         for block in blocks(document.read_text())
         if block.words == ("sh", "guest")
-        or (block.words == ("sh",) and block.lines[0].startswith("numapredict run ") and document.name == "tutorial.md")
+        or (block.words == ("sh",) and block.lines[0].startswith("numapredict run ") and document.name == "start.md")
         for line in block.lines
     ]
     typed = list(dict.fromkeys(reported))
     assert (
         len(typed) == 7
-    )  # the topology, region times, a profile, a run by it, the run of first-server.md, a plan, a run by it
+    )  # the topology, region times, a profile, a run by it, the first run of start.md, a plan, a run by it
     environment = python_environment() | {"NUMAPREDICT_CACHE": str(tmp_path)}
     result = Guest(Shape.parse("4x4")).run(
         [sys.executable, "-m", "tests.guest.typed", *typed], tmp_path, environment, 600

@@ -94,7 +94,7 @@ def test_a_measured_array_has_a_whole_node_a_job_and_each_node_its_control(login
 
 
 def test_what_the_guide_tells_to_type_for_many_nodes(login: LoginNode) -> None:
-    (block,) = [block for block in blocks((GUIDE / "batch.md").read_text()) if block.words == ("sh", "slurm")]
+    (block,) = [block for block in blocks((GUIDE / "servers.md").read_text()) if block.words == ("sh", "slurm")]
     few = " ".join((*MODELLED, "--codelet", "cg-dot", "--codelet", "histogram", "--codelet", "stream-add"))
     for line in block.lines:
         smaller = line.replace("collect campaign ", f"collect campaign {few} ").replace("--shards 32", "--shards 4")

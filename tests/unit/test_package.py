@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -25,6 +26,12 @@ def printed(*words: str) -> str:
 
 def test_the_version_is_that_of_what_is_installed() -> None:
     assert numapredict.__version__ == importlib.metadata.version("numapredict") == PROJECT["project"]["version"]
+
+
+@pytest.mark.parametrize("file", ["CITATION.cff", ".packaging/conda/recipe.yaml", ".packaging/spack/package.py"])
+def test_other_files_that_tell_the_version_tell_the_same(file: str) -> None:
+    told = re.findall(r"(?:(?<!cff-)\bversion[:(] ?\"?|numapredict-)(\d+(?:\.\d+)+)", (ROOT / file).read_text())
+    assert set(told) == {PROJECT["project"]["version"]}
 
 
 def test_without_an_installation_there_is_none() -> None:

@@ -26,7 +26,7 @@ def test_every_figure_has_a_row_and_a_verdict() -> None:
     table = fidelity_table([COMPARISON], "numapredict report fidelity")
     assert "2 of 3 that the model predicts are as asked; besides, 1 of 1 that a machine is described by" in table
     assert "Made by `numapredict report fidelity`." in table
-    assert "Used to describe the machine: latencies. Predicted: bandwidths." in table
+    assert "Given: latencies. Predicted: bandwidths." in table
     assert "| all cores \\| reading | GB/s | 10 | 11 | +10% | within 15% | yes |" in table
     assert "| one core | GB/s | 10 | 15 | +50% | within 15% | **no** |" in table
     assert "| order | rho |  | 0.9 |  | at least 0.8 | yes |" in table
