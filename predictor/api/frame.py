@@ -21,7 +21,7 @@ def frame_of(records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame
     ...     mapping: Mapping
     ...     time_s: float
     >>> frame_of([Run(Mapping(2, 1, "contiguous", 1, "bind"), 0.5)], program="app")
-      program               mapping  time_s
+      program              mapping  time_s
     0     app  2x1-contiguous-bind     0.5
     """
     import pandas as pd

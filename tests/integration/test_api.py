@@ -42,7 +42,7 @@ def test_what_docstrings_show_is_so(name: str, tmp_path: Path, monkeypatch: pyte
 
 
 def build_heat(folder: Path) -> None:
-    subprocess.run([GCC, "-O2", "-fopenmp", ROOT / "examples" / "heat.c", "-o", folder / "heat", "-lm"], check=True)
+    subprocess.run([GCC, "-g", "-O2", "-fopenmp", ROOT / "examples" / "heat.c", "-o", folder / "heat", "-lm"], check=True)
 
 
 def test_every_name_is_there_documented_and_known_to_type_checkers() -> None:
@@ -112,6 +112,26 @@ def test_a_program_runs_as_it_does_without_us(foreign: Path, monkeypatch: pytest
     placed = numapredict.run([foreign, "exit", "0"], mapping, capture=True)
     assert placed.record["placement"]["threads"]["looked_at"] == 1
     assert placed.time_s > 0
+
+
+@pytest.mark.skipif(not GCC, reason="no gcc")
+def test_regions_and_variables_are_asked_in_a_process_or_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_heat(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    regions = numapredict.regions(["./heat", "512", "400"])
+    names, counts = (list(regions.frame()[column]) for column in ("name", "count"))
+    assert counts[0] == 400
+    assert set(regions.gains().get("region", [])) <= set(names)
+    assert names[0] in regions._repr_html_()
+    assert "in regions" in str(regions)
+    variables = numapredict.variables(["./heat", "1024", "400"])
+    assert {"heat", "next"} <= set(variables.frame()["name"])
+    assert "heat" in str(variables)
+    assert variables.to_dict()["threads"] >= 1
+    with pytest.raises(numapredict.NumapredictError, match="no such file"):
+        numapredict.regions("./nothing")
+    with pytest.raises(numapredict.NumapredictError, match="seconds=0 is no time for replays"):
+        numapredict.regions("./heat", seconds=0)
 
 
 def test_without_advice_there_is_nothing_to_apply(foreign: Path) -> None:

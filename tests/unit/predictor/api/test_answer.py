@@ -95,3 +95,16 @@ def test_a_notebook_shows_mapping_gain_and_command(advice: Advice) -> None:
     assert (note, more, command) == ("it ends with <26>", "and more", advice.command)
     modelled = Document(Answer(msgspec.structs.replace(advice, modelled=True))._repr_html_())
     assert modelled.texts["th"][-1] == "to apply it on such a machine"
+
+
+def test_its_tables_are_frames(advice: Advice) -> None:
+    found = Answer(advice)
+    runs, choices = found.runs(), found.choices()
+    assert list(runs["mapping"]) == [to_label(run.mapping) for run in advice.runs]
+    assert list(runs["time_s"]) == [run.time_s for run in advice.runs]
+    assert list(choices["words"]) == [choice.words for choice in advice.explanation.choices]
+    assert list(choices["speedup"]) == [choice.speedup for choice in advice.explanation.choices]
+    assert len(choices) > 2
+    assert found.regions().empty
+    assert Answer(UNKNOWN).runs().empty
+    assert Answer(UNKNOWN).choices().empty
