@@ -42,7 +42,8 @@ def test_what_docstrings_show_is_so(name: str, tmp_path: Path, monkeypatch: pyte
 
 
 def build_heat(folder: Path) -> None:
-    subprocess.run([GCC, "-g", "-O2", "-fopenmp", ROOT / "examples" / "heat.c", "-o", folder / "heat", "-lm"], check=True)
+    source = ROOT / "examples" / "heat.c"
+    subprocess.run([GCC, "-g", "-O2", "-fopenmp", source, "-o", folder / "heat", "-lm"], check=True)
 
 
 def test_every_name_is_there_documented_and_known_to_type_checkers() -> None:
