@@ -14,7 +14,7 @@ from tests.guest.timed.configuration import timing_of
 
 pytestmark = [pytest.mark.native, pytest.mark.thorough]
 
-SIZE, PLAIN, STEPS, LAST = 192, 60, 420, 100
+SIZE, PLAIN, STEPS, LAST = 256, 40, 320, 60
 
 
 def test_trials_that_are_left_again_cost_nothing_afterwards(guests: None, tmp_path: Path) -> None:
