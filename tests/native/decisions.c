@@ -101,6 +101,22 @@ static void pages_that_are_no_gain_move_back_after_the_first_part(void) {
     MUST(d.last.cost_ns < 0.03 * (double)now);
 }
 
+/* The second promises a little less, for much less. */
+static void what_costs_much_less_is_tried_first(void) {
+    static const float gains[] = {0, 1, 0.9f};
+    static const float one[] = {1};
+    static const struct known_gains both = {1, COLUMNS, gains, one};
+    for (int dear = 0; dear < 2; dear++) {
+        begin(0);
+        decision_begin(&d, &both, &no_teams, limits, 0, 0);
+        for (int n = 0; n < 40000 && d.wanted == 0; n++) {
+            d.pages_ns[1] = dear ? 400.0 * (double)MS : 0;
+            end_instance(0, 1);
+        }
+        MUST(d.wanted == (dear ? 2 : 1));
+    }
+}
+
 /* Both help; the second alone puts pages on several nodes. */
 static void crowded_pages_are_spread_first(void) {
     const double time[COLUMNS] = {1, 0.5, 0.8};
@@ -359,6 +375,7 @@ int main(void) {
     a_gain_is_kept_and_its_size_is_right();
     a_loss_is_left_within_the_budget_and_never_tried_again();
     pages_that_are_no_gain_move_back_after_the_first_part();
+    what_costs_much_less_is_tried_first();
     crowded_pages_are_spread_first();
     crowded_pages_are_spread_after_an_interruption();
     what_other_regions_take_is_no_loss_if_they_took_it_before();

@@ -53,12 +53,15 @@ struct next_trial next_trial(const struct known_gains *known, const struct trial
         }
     }
     struct next_trial found = {.column = -1, .expected_gain = -1};
+    double most = -INFINITE;
     for (uint32_t c = 0; c < known->columns; c++) {
         bool out = closed[c];
         for (uint32_t n = 0; n < trials->count; n++)
             out = out || trials->column[n] == c;
-        if (!out && expected[c] > found.expected_gain)
+        if (!out && expected[c] - trials->cost[c] > most) {
+            most = expected[c] - trials->cost[c];
             found = (struct next_trial){.column = (int)c, .expected_gain = expected[c]};
+        }
     }
     for (uint32_t k = 0; k < known->programs && found.column >= 0; k++) {
         const double longer =

@@ -29,6 +29,7 @@ struct trials {
     uint32_t column[MOST_COLUMNS];
     double gain[MOST_COLUMNS];
     bool ended[MOST_COLUMNS];
+    double cost[MOST_COLUMNS]; /* of changing to each column, as a gain that only pays for it */
 };
 
 struct next_trial {
@@ -39,7 +40,7 @@ struct next_trial {
     double risk;   /* root of the mean square of the same */
 };
 
-/* Return the trial that should add most. `closed`: columns that cannot be tried. */
+/* Return the trial that should add most beyond its cost. `closed`: columns that cannot be tried. */
 struct next_trial next_trial(const struct known_gains *known, const struct trials *trials, uint32_t current,
                              const bool closed[MOST_COLUMNS]);
 

@@ -12,6 +12,16 @@
     1.0 /* of a step: half of the threads may take twice as long, for an instance of each region */
 #define TEAM_COST 0.5 /* and do so for half of the time */
 
+/* The rest of the program is taken to be as long as what has passed. */
+static double rest_of(const struct decision *d, uint64_t now_ns) { return (double)(now_ns - d->start_ns); }
+
+/* Pages that follow touches cost a fault for each block, too: others may gain a little less for much less. */
+static void count_costs(struct decision *d, uint64_t now_ns) {
+    d->next_known = false;
+    for (uint32_t c = 0; c < d->known->columns; c++)
+        d->trials.cost[c] = d->pages_ns[c] / (LN_2 * larger(rest_of(d, now_ns), 1));
+}
+
 /* The baseline is a trial again where the steps are others than those for which it was left. */
 static struct next_trial following(struct decision *d) {
     if (d->patterns > 1 && d->home != 0 && d->trials.count == 1 && !d->closed[0] && !d->limits.crowded_only) {
@@ -89,9 +99,8 @@ static struct offer offered_teams(const struct decision *d, double step_ns, uint
                           .least_ns = TEAM_COST * step_ns};
 }
 
-/* The rest of the program is taken to be as long as what has passed. */
 static bool is_paid(const struct decision *d, struct offer offer, uint64_t now_ns) {
-    const double rest = (double)(now_ns - d->start_ns) * (1 - exponential_2(-offer.gain));
+    const double rest = rest_of(d, now_ns) * (1 - exponential_2(-offer.gain));
     return offer.any && offer.cost_ns <= offer.free_ns && offer.least_ns <= rest;
 }
 
@@ -102,6 +111,7 @@ bool decision_team_is_paid(const struct decision *d, uint64_t now_ns) {
 void decision_begin_trial(struct decision *d, uint64_t now_ns) {
     double noise; /* sorting takes as long as a small region: once */
     const double step_ns = steps_median(&d->steps, &noise);
+    count_costs(d, now_ns);
     const struct offer column = offered_column(d, step_ns, now_ns);
     const struct offer teams = offered_teams(d, step_ns, now_ns);
     if (!column.any && !teams.any) {
