@@ -4,12 +4,12 @@ import atexit
 import contextlib
 import functools
 import logging
-import os
 from pathlib import Path
 
 import platformdirs
 
 from numapredict.collect.host.durable import reason_and_advice, replace_file
+from numapredict.collect.host.site_settings import setting
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.native.errors import UnwritableError
 
@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 
 
 def cache_folder() -> Path:
-    """Return the cache folder: NUMAPREDICT_CACHE, or the user's default."""
-    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
+    """Return the cache folder: NUMAPREDICT_CACHE, what settings name, or the user's default."""
+    return Path(setting(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
 
 
 def has_room(folder: Path, what: str) -> bool:

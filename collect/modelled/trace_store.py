@@ -8,7 +8,6 @@ share traces. Losing the cache costs only time; above its size limit the least r
 import contextlib
 import hashlib
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ import msgspec
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cache import cache_folder, has_room, stand_in, unwritable
 from numapredict.collect.host.durable import replace_file
+from numapredict.collect.host.site_settings import setting
 from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.native_computer import NativeComputer, measured_here
@@ -178,7 +178,7 @@ class TraceStore:
                 status = file.stat()
                 files.append((max(status.st_mtime, status.st_atime), status.st_size, file))
         size = sum(entry[1] for entry in files)
-        bound = os.environ.get(BOUND_VARIABLE, "")
+        bound = setting(BOUND_VARIABLE) or ""
         most = int(bound) << 20 if bound.isascii() and bound.isdigit() else MOST_BYTES
         for _, bytes_, file in sorted(files)[:-1]:
             if size <= most:

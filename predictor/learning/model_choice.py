@@ -1,12 +1,12 @@
 """Chooses the model to use: the one trained here, a shipped one by name, or a file; finds the nearest shipped one."""
 
 import importlib.resources
-import os
 from pathlib import Path
 
 import msgspec
 import platformdirs
 
+from numapredict.collect.host.site_settings import setting
 from numapredict.collect.near_name import did_you_mean
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
@@ -28,7 +28,7 @@ class ChosenModel(msgspec.Struct, frozen=True):
 
 def data_folder() -> Path:
     """Return the folder of models trained on this computer."""
-    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_data_dir("numapredict"))
+    return Path(setting(FOLDER_VARIABLE) or platformdirs.user_data_dir("numapredict"))
 
 
 def models_folder() -> Path:
