@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define MOST_PASSES 8 /* of swaps: two or three are usual */
+#define MOST_CHOSEN 32 /* nodes among which threads change places */
+#define MOST_RINGS 16384
+#define NOBODY UINT32_MAX
 
 static uint64_t local(const struct team_facts *f, uint32_t thread, uint16_t place) {
     return f->bytes[(uint64_t)thread * (f->nodes + 1) + f->node_of[place]];
@@ -18,32 +20,72 @@ static uint64_t bytes_of(const struct team_facts *f, uint32_t thread) {
     return sum;
 }
 
-/* Swap places while two threads together have more local bytes then. Threads of one node are never swapped.
- */
-static bool go_to_data(const struct team_facts *f, uint16_t *place) {
-    bool any = false, changed = true;
-    for (uint32_t pass = 0; pass < MOST_PASSES && changed; pass++) {
-        changed = false;
-        for (uint32_t t = 0; t < f->threads; t++) {
-            uint64_t most = 0;
-            uint32_t best = t;
-            for (uint32_t u = 0; u < f->threads; u++) {
-                const uint64_t now = local(f, t, place[t]) + local(f, u, place[u]);
-                const uint64_t then = local(f, t, place[u]) + local(f, u, place[t]);
-                if (then > now && then - now > most) {
-                    most = then - now;
-                    best = u;
-                }
-            }
-            if (best == t)
-                continue;
-            const uint16_t was = place[t];
-            place[t] = place[best];
-            place[best] = was;
-            any = changed = true;
+/* The most that a thread of node `from` gains by a place on `to`, and which thread that is. */
+struct step {
+    int64_t gain;
+    uint32_t thread;
+};
+
+static void find_steps(const struct team_facts *f, const uint16_t *place,
+                       struct step step[MOST_CHOSEN][MOST_CHOSEN]) {
+    for (uint32_t a = 0; a < f->nodes; a++)
+        for (uint32_t b = 0; b < f->nodes; b++)
+            step[a][b].thread = NOBODY;
+    for (uint32_t t = 0; t < f->threads; t++) {
+        const uint64_t *its = f->bytes + (uint64_t)t * (f->nodes + 1);
+        const uint16_t from = f->node_of[place[t]];
+        for (uint32_t to = 0; to < f->nodes; to++) {
+            const int64_t gain = (int64_t)its[to] - (int64_t)its[from];
+            if (to != from && (step[from][to].thread == NOBODY || gain > step[from][to].gain))
+                step[from][to] = (struct step){gain, t};
         }
     }
-    return any;
+}
+
+/* A node of a ring of steps that gain together (Bellman and Ford); NOBODY where there is none. `before` is
+ * the node before each. */
+static uint32_t find_ring(uint32_t nodes, struct step step[MOST_CHOSEN][MOST_CHOSEN], uint32_t *before) {
+    int64_t best[MOST_CHOSEN] = {0};
+    uint32_t changed = NOBODY;
+    for (uint32_t round = 0; round < nodes; round++) {
+        changed = NOBODY;
+        for (uint32_t a = 0; a < nodes; a++)
+            for (uint32_t b = 0; b < nodes; b++)
+                if (step[a][b].thread != NOBODY && best[a] + step[a][b].gain > best[b]) {
+                    best[b] = best[a] + step[a][b].gain;
+                    before[b] = a;
+                    changed = b;
+                }
+        if (changed == NOBODY)
+            return NOBODY;
+    }
+    for (uint32_t n = 0; n < nodes; n++)
+        changed = before[changed];
+    return changed;
+}
+
+/* Have threads change places, in rings over the nodes, until no ring gains local bytes: as many are local
+ * then as can be. */
+static bool go_to_data(const struct team_facts *f, uint16_t *place) {
+    struct step step[MOST_CHOSEN][MOST_CHOSEN];
+    uint32_t before[MOST_CHOSEN], rings = 0;
+    for (; f->nodes <= MOST_CHOSEN && rings < MOST_RINGS; rings++) {
+        find_steps(f, place, step);
+        const uint32_t ring = find_ring(f->nodes, step, before);
+        if (ring == NOBODY)
+            break;
+        /* Backwards: who comes to a node takes the place of the thread that leaves it. */
+        const uint32_t first = step[before[ring]][ring].thread;
+        uint16_t left = place[first];
+        for (uint32_t at = before[ring]; at != ring; at = before[at]) {
+            const uint32_t next = step[before[at]][at].thread;
+            const uint16_t was = place[next];
+            place[next] = left;
+            left = was;
+        }
+        place[first] = left;
+    }
+    return rings > 0;
 }
 
 /* What it costs with the threads at these places; `moves` becomes which threads' pages move, if pages do. */
