@@ -25,6 +25,7 @@
 #define NUMAPREDICT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #ifdef __cplusplus
@@ -40,13 +41,13 @@ enum numapredict_hint {
     NUMAPREDICT_TEAM_WORK
 };
 #ifndef NUMAPREDICT_LIBRARY /* the library itself */
-typedef int (*numapredict_call)(int hint, const void *buffer, size_t bytes, size_t chunk_bytes, double work);
+typedef int (*numapredict_call)(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes, double work);
 
 /* The library's only function. */
-extern int numapredict_v1(int hint, const void *buffer, size_t bytes, size_t chunk_bytes, double work)
+extern int numapredict_v1(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes, double work)
     __attribute__((weak));
 
-static inline int numapredict_tell(int hint, const void *buffer, size_t bytes, size_t chunk_bytes,
+static inline int numapredict_tell(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes,
                                    double work) {
     numapredict_call call;
 #ifdef __x86_64__ /* by the table that the loader fills in: without -fPIE the linker would put 0 here for    \
@@ -60,7 +61,7 @@ static inline int numapredict_tell(int hint, const void *buffer, size_t bytes, s
 
 /* Before main, so that the library knows of all memory that the program allocates. */
 __attribute__((constructor)) static void numapredict_begin(void) {
-    numapredict_tell(NUMAPREDICT_BEGIN, NULL, 0, 0, 0);
+    numapredict_tell(NUMAPREDICT_BEGIN, 0, 0, 0, 0);
 }
 
 /* Attach a buffer to the calling thread: the thread of the outermost team that it is, or is inside; outside
@@ -68,7 +69,7 @@ __attribute__((constructor)) static void numapredict_begin(void) {
  * that were never touched will be on that thread's node, whoever touches them. (set_current_thread_affinity)
  */
 static inline int numapredict_attach(const void *buffer, size_t bytes) {
-    return numapredict_tell(NUMAPREDICT_ATTACH, buffer, bytes, 0, 0);
+    return numapredict_tell(NUMAPREDICT_ATTACH, (uintptr_t)buffer, bytes, 0, 0);
 }
 
 /* Attach chunk i of a buffer to thread i of the next team that the calling thread starts, and of all later
@@ -76,20 +77,20 @@ static inline int numapredict_attach(const void *buffer, size_t bytes) {
  * many equal chunks as the team has threads, as schedule(static) cuts a loop. A page belongs to the chunk
  * with more of it. Up to 16 buffers may be attached to one team; -1 for one more. (set_next_team_affinity) */
 static inline int numapredict_attach_chunks(const void *buffer, size_t bytes, size_t chunk_bytes) {
-    return numapredict_tell(NUMAPREDICT_ATTACH_CHUNKS, buffer, bytes, chunk_bytes, 0);
+    return numapredict_tell(NUMAPREDICT_ATTACH_CHUNKS, (uintptr_t)buffer, bytes, chunk_bytes, 0);
 }
 
 /* Attach a buffer, whole, to the thread that touches it next. -1 too for memory that is not the program's own
  * allocation of at least 64 KiB. (attach_on_next_touch) */
 static inline int numapredict_attach_on_next_touch(const void *buffer, size_t bytes) {
-    return numapredict_tell(NUMAPREDICT_ATTACH_NEXT, buffer, bytes, 0, 0);
+    return numapredict_tell(NUMAPREDICT_ATTACH_NEXT, (uintptr_t)buffer, bytes, 0, 0);
 }
 
 /* Move each block of a buffer's pages to the node of the thread that touches it next, by the end of that
  * thread's share of the region. A block is a page, and more in large buffers. -1 as for the call before.
  * (migrate_on_next_touch) */
 static inline int numapredict_move_on_next_touch(const void *buffer, size_t bytes) {
-    return numapredict_tell(NUMAPREDICT_MOVE_NEXT, buffer, bytes, 0, 0);
+    return numapredict_tell(NUMAPREDICT_MOVE_NEXT, (uintptr_t)buffer, bytes, 0, 0);
 }
 
 /* Allocate `bytes` attached to the calling thread, as numapredict_attach does; free() frees them. Returns
@@ -105,7 +106,7 @@ static inline void *numapredict_allocate(size_t bytes) {
  * as steps. The region's earlier instances tell how long a unit takes; before the first, it is taken for one
  * pass over what is attached. -1 for less than 0 and for what is no number. (sec. 4.1.2) */
 static inline int numapredict_team_work(double units) {
-    return numapredict_tell(NUMAPREDICT_TEAM_WORK, NULL, 0, 0, units);
+    return numapredict_tell(NUMAPREDICT_TEAM_WORK, 0, 0, 0, units);
 }
 
 #endif

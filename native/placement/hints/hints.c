@@ -88,8 +88,8 @@ static bool carry_out(int hint, const struct buffer *buffer) {
     return done;
 }
 
-EXPORT int numapredict_v1(int hint, const void *buffer, size_t bytes, size_t chunk_bytes, double work) {
-    const struct buffer given = {(uintptr_t)buffer, bytes, chunk_bytes};
+EXPORT int numapredict_v1(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes, double work) {
+    const struct buffer given = {buffer, bytes, chunk_bytes};
     uintptr_t end;
     if (!heeded())
         return -1;

@@ -18,6 +18,6 @@ void hints_range_removed(const struct range *range);
 /* In the child of a fork. */
 void hints_after_fork(void);
 
-int numapredict_v1(int hint, const void *buffer, size_t bytes, size_t chunk_bytes, double work);
+int numapredict_v1(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes, double work);
 
 #endif
