@@ -41,7 +41,6 @@ stream_program = partial(_built, "bin/numapredict-stream")
 probe_program = partial(_built, "bin/numapredict-probe")
 
 
-
 def headers_folder() -> Path:
     """Return the folder of numapredict.h and numapredict.f90."""
     return _built("include/numapredict.h").parent
