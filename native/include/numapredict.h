@@ -68,7 +68,7 @@ __attribute__((constructor)) static void numapredict_begin(void) {
  * regions thread 0. It is attached until it is attached to another, and counts for outermost teams. Pages
  * that were never touched will be on that thread's node, whoever touches them. (set_current_thread_affinity)
  */
-static inline int numapredict_attach(const void *buffer, size_t bytes) {
+static inline int numapredict_attach(void *buffer, size_t bytes) {
     return numapredict_tell(NUMAPREDICT_ATTACH, (uintptr_t)buffer, bytes, 0, 0);
 }
 
@@ -76,20 +76,20 @@ static inline int numapredict_attach(const void *buffer, size_t bytes) {
  * teams of the same region until it gets others. A chunk has `chunk_bytes`, the last one maybe fewer; 0: as
  * many equal chunks as the team has threads, as schedule(static) cuts a loop. A page belongs to the chunk
  * with more of it. Up to 16 buffers may be attached to one team; -1 for one more. (set_next_team_affinity) */
-static inline int numapredict_attach_chunks(const void *buffer, size_t bytes, size_t chunk_bytes) {
+static inline int numapredict_attach_chunks(void *buffer, size_t bytes, size_t chunk_bytes) {
     return numapredict_tell(NUMAPREDICT_ATTACH_CHUNKS, (uintptr_t)buffer, bytes, chunk_bytes, 0);
 }
 
 /* Attach a buffer, whole, to the thread that touches it next. -1 too for memory that is not the program's own
  * allocation of at least 64 KiB. (attach_on_next_touch) */
-static inline int numapredict_attach_on_next_touch(const void *buffer, size_t bytes) {
+static inline int numapredict_attach_on_next_touch(void *buffer, size_t bytes) {
     return numapredict_tell(NUMAPREDICT_ATTACH_NEXT, (uintptr_t)buffer, bytes, 0, 0);
 }
 
 /* Move each block of a buffer's pages to the node of the thread that touches it next, by the end of that
  * thread's share of the region. A block is a page, and more in large buffers. -1 as for the call before.
  * (migrate_on_next_touch) */
-static inline int numapredict_move_on_next_touch(const void *buffer, size_t bytes) {
+static inline int numapredict_move_on_next_touch(void *buffer, size_t bytes) {
     return numapredict_tell(NUMAPREDICT_MOVE_NEXT, (uintptr_t)buffer, bytes, 0, 0);
 }
 

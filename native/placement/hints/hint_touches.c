@@ -108,7 +108,10 @@ static size_t arm(struct range *range, struct pages pages) {
             return 0;
         last--;
     }
-    return last < first ? 0 : protection_arm(range, first, last - first + 1, FOR_HINT);
+    if (last < first)
+        return 0;
+    protection_disarm(range, first, last - first + 1, FOR_HINT); /* marked before */
+    return protection_arm(range, first, last - first + 1, FOR_HINT);
 }
 
 /* Under the lock. */

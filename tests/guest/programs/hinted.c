@@ -2,6 +2,7 @@
  * error: NAME, the node of each thread and of each chunk, '.' where its pages are on several. On standard
  * output what it computes. An argument names the one way that is tried. */
 #define _GNU_SOURCE
+#include <numa.h>
 #include <numaif.h>
 #include <numapredict.h>
 #include <omp.h>
@@ -203,6 +204,28 @@ static void attach_next(void) {
         free(part[t]);
 }
 
+/* The last node is full but for what is always left, and that is less than its threads would bring. */
+static void full(void) {
+    long long left = 0;
+    const long long all = numa_node_size64(TEAM / 2 - 1, &left);
+    unsigned char *array = touched_by_one();
+    for (int tries = 0; tries < 100 && left > all / 80; tries++) {
+        const size_t bytes = (size_t)(left - all / 100) / PAGE * PAGE;
+        unsigned char *fill = numa_alloc_onnode(bytes, TEAM / 2 - 1);
+        for (size_t at = 0; at < bytes; at += PAGE)
+            fill[at] = 1;
+        numa_node_size64(TEAM / 2 - 1, &left);
+    }
+    numapredict_attach_chunks(array, BYTES, 0);
+    numapredict_team_work(MUCH);
+    EACH(t) {
+        here(t);
+        add(chunk(array, t));
+    }
+    say_chunks("full", array);
+    free(array);
+}
+
 /* Each of four threads with a team of two: they go along. */
 static void nested(void) {
     unsigned char *array = whole();
@@ -234,7 +257,7 @@ static void bad(void) {
     hole = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(gone, BYTES);
     munmap(hole + CHUNK, PAGE);
-    const unsigned char *const buffer[] = {NULL, array, array, array + 1, given, shared, gone, hole};
+    unsigned char *const buffer[] = {NULL, array, array, array + 1, given, shared, gone, hole};
     const size_t bytes[] = {BYTES, 0, SIZE_MAX, PAGE, BYTES, BYTES, BYTES, BYTES};
     int well = 0;
     for (size_t n = 0; n < sizeof bytes / sizeof *bytes; n++)
@@ -281,10 +304,18 @@ int main(int count, char *word[]) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } way[] = {{"threads", threads}, {"pages", pages},         {"brief", brief},
-               {"both", both},       {"attach", attach},       {"allocate", allocate},
-               {"nested", nested},   {"move-next", move_next}, {"attach-next", attach_next},
-               {"bad", bad},         {"again", again}};
+    } way[] = {{"threads", threads},
+               {"pages", pages},
+               {"brief", brief},
+               {"both", both},
+               {"attach", attach},
+               {"allocate", allocate},
+               {"nested", nested},
+               {"full", full},
+               {"move-next", move_next},
+               {"attach-next", attach_next},
+               {"bad", bad},
+               {"again", again}};
     for (size_t n = 0; n < sizeof way / sizeof *way; n++) {
         if (count > 1 && strcmp(word[1], way[n].name) != 0)
             continue;
