@@ -15,55 +15,57 @@
 
 struct vectors {
     double *a, *b, *c;
-    long numbers; /* of a part */
+    long numbers;
 };
 
-static void triad(const struct vectors *v, int part) {
-    for (long i = part * v->numbers; i < (part + 1) * v->numbers; i++)
-        v->a[i] = v->b[i] + 0.5 * v->c[i];
-}
+static long first(const struct vectors *v, int part, int parts) { return v->numbers * part / parts; }
 
+/* Each thread has the part that is `twist` after its own. */
 static void phase(const struct vectors *v, int steps, int twist) {
     for (int step = 0; step < steps; step++) {
 #pragma omp parallel
-        triad(v, (omp_get_thread_num() + twist) % omp_get_num_threads());
+        {
+            const int parts = omp_get_num_threads(), part = (omp_get_thread_num() + twist) % parts;
+            for (long i = first(v, part, parts); i < first(v, part + 1, parts); i++)
+                v->a[i] = v->b[i] + 0.5 * v->c[i];
+        }
     }
 }
 
-/* Part i + 1 of a vector is thread i's from now on, and the first one the last thread's. */
-static void attach(double *vector, const struct vectors *v) {
-    const size_t bytes = (size_t)v->numbers * sizeof *vector;
+static void attach(const struct vectors *v) {
 #pragma omp parallel
     {
-        const int part = (omp_get_thread_num() + 1) % omp_get_num_threads();
-        (void)numapredict_attach(vector + part * v->numbers, bytes);
+        const int parts = omp_get_num_threads(), part = (omp_get_thread_num() + 1) % parts;
+        const long from = first(v, part, parts);
+        const size_t bytes = (size_t)(first(v, part + 1, parts) - from) * sizeof(double);
+        (void)numapredict_attach(v->a + from, bytes);
+        (void)numapredict_attach(v->b + from, bytes);
+        (void)numapredict_attach(v->c + from, bytes);
     }
 }
 
 int main(int count, char *word[]) {
     const long millions = count > 1 ? atol(word[1]) : 8;
-    const int steps = count > 2 ? atoi(word[2]) : 20, parts = omp_get_max_threads();
+    const int steps = count > 2 ? atoi(word[2]) : 20;
     if (millions < 1 || steps < 1) {
         (void)fprintf(stderr, "usage: twisted [MILLIONS_OF_NUMBERS [STEPS]], at least 1 each\n");
         return 2;
     }
-    struct vectors v = {.numbers = millions * 1000000 / parts};
-    const size_t bytes = (size_t)(v.numbers * parts) * sizeof(double);
+    struct vectors v = {.numbers = millions * 1000000};
+    const size_t bytes = (size_t)v.numbers * sizeof(double);
     v.a = malloc(bytes);
     v.b = malloc(bytes);
     v.c = malloc(bytes);
     if (!v.a || !v.b || !v.c)
         return 1;
 #pragma omp parallel for schedule(static)
-    for (long i = 0; i < v.numbers * parts; i++) {
+    for (long i = 0; i < v.numbers; i++) {
         v.a[i] = 0;
         v.b[i] = (double)(i % 7);
         v.c[i] = (double)(i % 5);
     }
     phase(&v, steps, 0);
-    attach(v.a, &v);
-    attach(v.b, &v);
-    attach(v.c, &v);
+    attach(&v);
     (void)numapredict_team_work(steps); /* passes over them */
     phase(&v, steps, 1);
     double sum = 0;

@@ -15,6 +15,7 @@ pytestmark = [
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]
+SCATTERED = "8x4-scatter-first-touch"
 FIRST_TOUCH, INTERLEAVE, LOCALITY = (f"8x4-contiguous-{policy}" for policy in ("first-touch", "interleave", "locality"))
 OWN, NEXT, OPPOSITE = "00112233", "11223300", "22330011"
 """The node of each thread on its own place; and on that of the thread two, or four, after it."""
@@ -50,6 +51,8 @@ def test_threads_and_pages_are_where_the_header_says(tmp_path: Path) -> None:
             ways = TO_THREADS | HARMLESS | (TO_DATA if mapping == FIRST_TOUCH else {})
             for way, wanted in ways.items():
                 runs.append((alone, wanted, batch.add([str(program), way], batch.placed(mapping)), (way, mapping)))
+        nested = batch.add([str(program), "nested"], batch.placed(SCATTERED))
+        runs.append((alone, TO_DATA["nested"], nested, ("nested", SCATTERED)))
     batch.run(SMALL_PAGES, 1800)
     for alone, wanted, placed, which in runs:
         without, under = batch.said(alone), batch.said(placed)

@@ -16,7 +16,7 @@
 #define MOST_TEAMS 256
 #define NO_THREAD UINT32_MAX
 #define PASS_NS                                                                                              \
-    0.25 /* a byte: what a team is supposed to take for one pass over its memory, 4 GB/s a thread */
+    0.25 /* a byte: what a team is assumed to take for one pass over its memory, 4 GB/s a thread */
 
 struct hints {
     struct buffer buffer[MOST_BUFFERS];
@@ -81,8 +81,13 @@ void hinted_team_works(double units) { next.work = units; }
 
 /* ---- a team begins ---- */
 
+static uint32_t known_teams(void) {
+    const uint32_t count = atomic_load_explicit(&team_count, memory_order_relaxed);
+    return count < MOST_TEAMS ? count : MOST_TEAMS;
+}
+
 static struct hinted_team *known(const struct region_call *call, bool make) {
-    const uint32_t count = atomic_load(&team_count);
+    const uint32_t count = known_teams();
     for (uint32_t n = 0; n < count; n++) {
         struct hinted_team *t = atomic_load(&teams[n]);
         if (t && t->function == call->function && t->level == (uint32_t)call->level &&
@@ -98,7 +103,6 @@ static struct hinted_team *known(const struct region_call *call, bool make) {
     fresh->has.work = -1;
     const uint32_t at = atomic_fetch_add(&team_count, 1);
     if (at >= MOST_TEAMS) {
-        atomic_store(&team_count, MOST_TEAMS);
         system_free(fresh, sizeof *fresh);
         return NULL;
     }
@@ -260,19 +264,25 @@ void hinted_team_enter(const struct region_call *call, uint32_t thread, uint32_t
 
 /* ---- memory ---- */
 
+static void forget(struct hints *hints, uintptr_t start, uintptr_t end) {
+    for (uint32_t b = 0; b < hints->buffers; b++)
+        if (hints->buffer[b].start < end && hints->buffer[b].start + hints->buffer[b].bytes > start)
+            hints->buffer[b].bytes = 0;
+}
+
 void hinted_teams_forget(uintptr_t start, uintptr_t end) {
-    const uint32_t count = atomic_load(&team_count);
+    const uint32_t count = known_teams();
+    forget(&next, start, end);
     for (uint32_t n = 0; n < count; n++) {
         struct hinted_team *t = atomic_load(&teams[n]);
-        for (uint32_t b = 0; t && b < t->has.buffers; b++)
-            if (t->has.buffer[b].start < end && t->has.buffer[b].start + t->has.buffer[b].bytes > start)
-                t->has.buffer[b].bytes = 0;
+        if (t)
+            forget(&t->has, start, end);
     }
 }
 
 void hinted_teams_after_fork(void) {
-    const uint32_t count = atomic_load(&team_count);
-    for (uint32_t n = 0; n < count && n < MOST_TEAMS; n++) {
+    const uint32_t count = known_teams();
+    for (uint32_t n = 0; n < count; n++) {
         struct hinted_team *t = atomic_load(&teams[n]);
         if (t)
             atomic_store(&t->runs, false);

@@ -4,7 +4,7 @@
  * are, and chooses (team_choice.h); the others wait for that. Then each thread is bound to its place
  * (threads/slots.h), as without hints, and moves its own pages (policy/moves.h), so that all move at once.
  * This is done at the first instance with new hints and at its 2nd, 4th, 8th and so on: by then it is known
- * how long one takes, and after n instances it is supposed that as long again is to come. Places of an
+ * how long one takes, and after n instances it is assumed that as long again is to come. Places of an
  * outermost team are kept for later ones of its size, with hints or without; those of an inner one are the
  * instance's.
  *

@@ -42,12 +42,12 @@ static void note(struct pages pages) {
     }
 }
 
-/* Memory that was never touched will be where the calling thread is, whoever touches it; of a known range, so
- * that it can be undone when it is freed. */
+/* Memory that was never touched will be where the calling thread is, whoever touches it, unless it has a
+ * policy of the program's or the mapping's; of a known range, so that it can be undone when it is freed. */
 static void promise(struct pages pages) {
     struct range *range = ranges_find(pages.start);
     const uint32_t slot = slot_bound();
-    if (slot == NO_SLOT || !range || pages.end > range->end ||
+    if (slot == NO_SLOT || !range || pages.end > range->end || !system_policy_is_gone(pages.start) ||
         !system_is_empty_all(pages.start, pages.end - pages.start))
         return;
     if (system_range_policy(pages.start, pages.end - pages.start, POLICY_PREFERRED, &settings()->home[slot],
@@ -94,7 +94,7 @@ EXPORT int numapredict_v1(int hint, uintptr_t buffer, size_t bytes, size_t chunk
     if (!heeded())
         return -1;
     if (hint == NUMAPREDICT_BEGIN)
-        return hinted_thread_counts() ? 0 : -1;
+        return 0;
     if (hint == NUMAPREDICT_TEAM_WORK) {
         if (!(work >= 0 && work <= 1e300) || !hinted_thread_counts())
             return -1;

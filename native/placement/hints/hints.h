@@ -8,8 +8,6 @@
 
 #include "memory/range.h"
 
-#include <stddef.h>
-
 /* Once, before the program's first instruction: call `look` when the program is found to have hints, for the
  * memory that it allocates from then on. */
 void hints_prepare(void (*look)(void));
@@ -17,7 +15,5 @@ void hints_prepare(void (*look)(void));
 void hints_range_removed(const struct range *range);
 /* In the child of a fork. */
 void hints_after_fork(void);
-
-int numapredict_v1(int hint, uintptr_t buffer, size_t bytes, size_t chunk_bytes, double work);
 
 #endif

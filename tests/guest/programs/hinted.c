@@ -297,6 +297,14 @@ static void again(void) {
             free(array);
         }
     }
+    unsigned char *grows = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    numapredict_attach(grows + CHUNK, CHUNK);
+    touch(grows, 3);
+    grows = mremap(grows, BYTES, 2 * BYTES, MREMAP_MAYMOVE);
+    if (grows != MAP_FAILED) {
+        add(grows);
+        munmap(grows, 2 * BYTES);
+    }
     fprintf(stderr, "again\n");
 }
 
