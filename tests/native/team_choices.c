@@ -10,13 +10,15 @@
 #include <string.h>
 
 enum { MOST_THREADS = 12, MOST_NODES_HERE = 4, TEAMS = 20000 };
+#define BYTE_NS 1.0
 #define MB (1ul << 20)
 #define LONG_NS 1e12
 
 static uint64_t bytes[MOST_THREADS * (MOST_NODES_HERE + 1)], room[MOST_NODES_HERE];
 static uint16_t node_of[MOST_THREADS], now[MOST_THREADS], place[MOST_THREADS];
 static bool moves[MOST_THREADS];
-static struct team_facts facts = {.bytes = bytes, .node_of = node_of, .now = now, .room = room};
+static struct team_facts facts = {
+    .bytes = bytes, .node_of = node_of, .now = now, .room = room, .byte_ns = BYTE_NS};
 
 static uint64_t *of(uint32_t thread, uint32_t node) { return &bytes[thread * (facts.nodes + 1) + node]; }
 

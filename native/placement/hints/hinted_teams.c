@@ -228,7 +228,8 @@ static void choose(struct hinted_team *t, const struct region_call *call, uint32
                                      .node_of = t->node_of,
                                      .now = t->now,
                                      .room = room,
-                                     .work_ns = work_ns(t, team)};
+                                     .work_ns = work_ns(t, team),
+                                     .byte_ns = team_pages_byte_ns()};
     t->moves_pages = team_choose(&facts, t->place, t->moves).pages;
     if (call->level > 0)
         return;
@@ -259,7 +260,11 @@ void hinted_team_enter(const struct region_call *call, uint32_t thread, uint32_t
     if (!t || !t->moves_pages || t->size != team || !t->moves[thread])
         return;
     const struct team_memory memory = memory_of(t, team);
-    team_pages_move(&memory, thread);
+    const uint32_t nodes = team_pages_nodes();
+    uint64_t elsewhere = 0;
+    for (uint32_t n = 0; n <= nodes; n++)
+        elsewhere += n == t->node_of[t->place[thread]] ? 0 : t->bytes[thread * (nodes + 1) + n];
+    team_pages_move(&memory, thread, elsewhere);
 }
 
 /* ---- memory ---- */

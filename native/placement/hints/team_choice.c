@@ -105,7 +105,7 @@ static double cost(const struct team_facts *f, const uint16_t *place, bool pages
     }
     if (all == 0)
         return 0;
-    return (double)longest * BYTE_NS + f->work_ns * REMOTE_PART * (double)remote / (double)all;
+    return (double)longest * f->byte_ns + f->work_ns * REMOTE_PART * (double)remote / (double)all;
 }
 
 struct team_choice team_choose(const struct team_facts *f, uint16_t *place, bool *moves) {

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #define THREADS_NS 30000.0 /* all threads that change places do it at once */
-#define BYTE_NS 1.0        /* moving pages, for each thread (measured: 0.9 to 1.1 GB/s) */
 #define REMOTE_PART                                                                                          \
     (1 / 3.) /* of a team's time, where all of its memory is remote (table 7: 6008 of 9108 MB/s) */
 
@@ -26,6 +25,7 @@ struct team_facts {
     const uint16_t *now;     /* place of each thread, all different */
     const uint64_t *room;    /* bytes that each node can take */
     double work_ns;          /* how long the team works from now on */
+    double byte_ns;          /* what a thread takes to move a byte of its pages */
 };
 
 struct team_choice {

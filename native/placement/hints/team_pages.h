@@ -28,7 +28,10 @@ struct team_memory {
 void team_pages_look(const struct team_memory *memory, uint64_t *bytes);
 /* How many bytes each node can take: what is free, less a part that is always left. */
 void team_pages_room(uint64_t *room);
-/* Move what the calling thread has, as number `thread`, to the node of the slot that it is bound to. */
-void team_pages_move(const struct team_memory *memory, uint32_t thread);
+/* What a thread takes to move a byte, by what was moved so far. */
+double team_pages_byte_ns(void);
+/* Move what the calling thread has, as number `thread`, to the node of the slot that it is bound to; so many
+ * bytes of it are elsewhere. */
+void team_pages_move(const struct team_memory *memory, uint32_t thread, uint64_t elsewhere);
 
 #endif
