@@ -13,10 +13,11 @@
  *
  * When a team begins, what is attached to its threads decides where they run and where their memory goes:
  * threads change places, or pages move, or both, or neither, whichever should take least. Moving threads
- * takes some 30 us, moving pages 1 ns a byte for each thread, and a third of the time is lost to memory that
- * is all on other nodes. How long the team works is known from earlier instances of its region, or from
- * numapredict_team_work. Threads only change places with each other, so that each keeps a PU of its own; no
- * node gets more pages than it has free memory; and teams inside go along with the thread that starts them.
+ * takes some 30 us, moving pages 1 ns a byte for each thread until it is measured, and a third of the time is
+ * lost to memory that is all on other nodes. How long the team works is known from earlier instances of its
+ * region, or from numapredict_team_work. Threads only change places with each other, so that each keeps a PU
+ * of its own; no node gets more pages than it has free memory; and teams inside go along with the thread that
+ * starts them.
  *
  * After ForestGOMP: Broquedis et al., International Journal of Parallel Programming 38 (2010), table 3 and
  * sec. 4.1.1.

@@ -15,6 +15,7 @@
 
 #define MOST_TEAMS 256
 #define NO_THREAD UINT32_MAX
+#define LOOK_PART 0.02 /* of a team's time, for looking again */
 #define PASS_NS                                                                                              \
     0.25 /* a byte: what a team is assumed to take for one pass over its memory, 4 GB/s a thread */
 
@@ -32,9 +33,9 @@ struct hinted_team {
     uint32_t version;                      /* of attachments */
     _Atomic enum { SETTLED, LOOKS } state; /* LOOKS until thread 0 has chosen */
     uint32_t instances, room, size; /* with these hints; of the arrays; of the team that they are for */
-    double worked_ns, last_ns, unit_ns;
+    double worked_ns, last_ns, unit_ns, look_ns;
     uint64_t began_ns;
-    bool moves_pages;
+    bool moves_pages, all_home; /* what was touched is where its threads are */
     uint16_t *place, *now, *node_of;
     bool *moves;
     uint64_t *bytes;
@@ -126,6 +127,13 @@ static bool takes_new_hints(struct hinted_team *t) {
     return anew;
 }
 
+/* Whether to look at the pages: at the first instance, and at the 2nd, 4th, 8th and so on while there is
+ * something to gain and looking has cost little of the team's time. */
+static bool is_due(const struct hinted_team *t) {
+    return t->instances == 0 || ((t->instances & (t->instances - 1)) == 0 && !t->all_home &&
+                                 t->worked_ns * LOOK_PART > t->look_ns);
+}
+
 void hinted_team_begin(struct region_call *call) {
     call->hinted = NULL;
     call->outer = call->level ? thread_here : is_first() ? 0 : NO_THREAD;
@@ -135,8 +143,7 @@ void hinted_team_begin(struct region_call *call) {
     if (t && !atomic_exchange(&t->runs, true)) {
         if (takes_new_hints(t))
             t->instances = 0, t->worked_ns = 0;
-        const bool due = (t->instances & (t->instances - 1)) == 0; /* also at the first one */
-        atomic_store(&t->state, due ? LOOKS : SETTLED);
+        atomic_store(&t->state, is_due(t) ? LOOKS : SETTLED);
         t->began_ns = system_now_ns();
         call->hinted = t;
     }
@@ -210,6 +217,25 @@ static struct team_memory memory_of(const struct hinted_team *t, uint32_t team) 
     return (struct team_memory){t->has.buffer, t->has.buffers, team, t->level == 0};
 }
 
+static uint64_t elsewhere(const struct hinted_team *t, uint32_t thread) {
+    const uint32_t nodes = team_pages_nodes();
+    uint64_t bytes = 0;
+    for (uint32_t n = 0; n <= nodes; n++)
+        bytes += n == t->node_of[t->place[thread]] ? 0 : t->bytes[thread * (nodes + 1) + n];
+    return bytes;
+}
+
+/* Whether there are pages, and all where their threads are. */
+static bool is_home(const struct hinted_team *t) {
+    const size_t count = (size_t)t->size * (team_pages_nodes() + 1);
+    bool any = false;
+    for (size_t n = 0; n < count; n++)
+        any |= t->bytes[n] > 0;
+    for (uint32_t thread = 0; thread < t->size; thread++)
+        any &= elsewhere(t, thread) == 0;
+    return any;
+}
+
 static void choose(struct hinted_team *t, const struct region_call *call, uint32_t team) {
     t->moves_pages = false;
     if (call->chosen || team > MOST_SLOTS || !has_room(t, team)) {
@@ -217,6 +243,7 @@ static void choose(struct hinted_team *t, const struct region_call *call, uint32
         return;
     }
     uint64_t room[MOST_NODES];
+    const uint64_t began = system_now_ns();
     where_they_are(t, call, team);
     t->size = team;
     const struct team_memory memory = memory_of(t, team);
@@ -231,6 +258,8 @@ static void choose(struct hinted_team *t, const struct region_call *call, uint32
                                      .work_ns = work_ns(t, team),
                                      .byte_ns = team_pages_byte_ns()};
     t->moves_pages = team_choose(&facts, t->place, t->moves).pages;
+    t->all_home = is_home(t);
+    t->look_ns += (double)(system_now_ns() - began);
     if (call->level > 0)
         return;
     outermost.team = team;
@@ -260,11 +289,7 @@ void hinted_team_enter(const struct region_call *call, uint32_t thread, uint32_t
     if (!t || !t->moves_pages || t->size != team || !t->moves[thread])
         return;
     const struct team_memory memory = memory_of(t, team);
-    const uint32_t nodes = team_pages_nodes();
-    uint64_t elsewhere = 0;
-    for (uint32_t n = 0; n <= nodes; n++)
-        elsewhere += n == t->node_of[t->place[thread]] ? 0 : t->bytes[thread * (nodes + 1) + n];
-    team_pages_move(&memory, thread, elsewhere);
+    team_pages_move(&memory, thread, elsewhere(t, thread));
 }
 
 /* ---- memory ---- */
