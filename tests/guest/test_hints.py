@@ -24,6 +24,7 @@ TO_DATA = {
     "both": [("both", NEXT, NEXT)] * 3,
     "attach": [("attach", OPPOSITE, OPPOSITE)],
     "nested": [("nested", NEXT, NEXT)],
+    "inner": [("inner", "11003322", "11003322")],
     "brief": [("brief", OWN, "00000000")],
     "full": [("full", OWN, "00112200")],
 }

@@ -5,10 +5,13 @@
 #include "../../native/placement/hints/attachments.h"
 #include "../../native/placement/process/lock.c"
 #include "must.h"
+#include "process/system.h"
 
 #include <stdlib.h>
 
 enum { PAGE = 4096, BUFFERS = 20000, ROUNDS = 2000, SOME = 64 };
+
+void *system_memory(size_t bytes) { return calloc(1, bytes); }
 
 static size_t below(size_t most) { return ((size_t)rand() << 16 ^ (size_t)rand()) % most; }
 

@@ -3,16 +3,18 @@
 
 #include "memory/range.h"
 #include "process/lock.h"
+#include "process/system.h"
 
 #include <stdatomic.h>
 
 #define MOST 4096
 
 /* Empty where start == end. Read without the lock: a half-written one names pages of the one or the other. */
-static struct {
+struct attached {
     _Atomic uintptr_t start, end;
     _Atomic uint32_t thread;
-} table[MOST];
+};
+static struct attached *table; /* there once `used` is not 0: programs without hints need none */
 static _Atomic uint32_t used, version;
 static struct lock lock;
 
@@ -67,9 +69,11 @@ static void forget(uintptr_t start, uintptr_t end) {
 bool attachment_add(struct pages pages, uint32_t thread) {
     const uint64_t mask = lock_take(&lock);
     uint32_t n = 0;
+    if (!table)
+        table = system_memory(MOST * sizeof *table);
     while (n < used && table[n].start != table[n].end)
         n++;
-    const bool fits = n < MOST;
+    const bool fits = table && n < MOST;
     if (fits) {
         forget(pages.start, pages.end);
         table[n].thread = thread;

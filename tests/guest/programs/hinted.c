@@ -248,6 +248,26 @@ static void nested(void) {
     free(array);
 }
 
+/* Each of two threads with a team of four, on two nodes, which says itself where its memory is. */
+static void inner(void) {
+    unsigned char *array = whole();
+    omp_set_max_active_levels(2);
+    EACH(t) touch(chunk(array, t / 4 * 4 + (t + 2) % 4), t);
+#pragma omp parallel num_threads(2)
+    {
+        const int from = 4 * omp_get_thread_num();
+        numapredict_attach_chunks(chunk(array, from), 4 * CHUNK, 0);
+        numapredict_team_work(MUCH);
+#pragma omp parallel num_threads(4)
+        {
+            here(from + omp_get_thread_num());
+            add(chunk(array, from + omp_get_thread_num()));
+        }
+    }
+    say_chunks("inner", array);
+    free(array);
+}
+
 /* What is no use does no harm: every code is -1. */
 static void bad(void) {
     static unsigned char given[BYTES] = {1}; /* of the program's file */
@@ -320,6 +340,7 @@ int main(int count, char *word[]) {
                {"allocate", allocate},
                {"nested", nested},
                {"full", full},
+               {"inner", inner},
                {"move-next", move_next},
                {"attach-next", attach_next},
                {"bad", bad},
