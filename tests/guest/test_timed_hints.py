@@ -1,7 +1,7 @@
 """Twisted-STREAM in a timed guest: what the library chooses from hints is faster than nothing, and than next touch.
 
-ForestGOMP sec. 5.4: with all vectors on other nodes threads alone move (fig. 7), with two of three either that or, if
-the team works for long, threads to the two and the third after them (fig. 8).
+ForestGOMP sec. 5.4: with all vectors on other nodes threads alone move (fig. 7), with two of three threads move to the
+two, and the third after them (fig. 8).
 """
 
 import shlex
@@ -29,8 +29,7 @@ KILOBYTES = "256"
 OWN, OTHER = "0011", "1100"
 CHOSEN = {
     ("0", "8"): [OTHER, OWN, OWN, OWN],
-    ("1", "2"): [OTHER, OWN, OWN, OWN],
-    ("1", "32"): [OTHER, OTHER, OWN, OWN],
+    ("1", "16"): [OTHER, OTHER, OWN, OWN],
 }
 """Vectors at home and steps; the nodes of threads and of the parts of each vector."""
 MODES = ("none", "next", "hints")
