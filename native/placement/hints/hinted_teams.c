@@ -7,6 +7,7 @@
 #include "hints/team_pages.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/withdrawn.h"
 #include "threads/slots.h"
 
 #include <sched.h>
@@ -273,7 +274,7 @@ static uint32_t place_of(const struct region_call *call, uint32_t thread, uint32
         choose(t, call, team);
         atomic_store(&t->state, SETTLED);
     }
-    while (t && atomic_load(&t->state) == LOOKS)
+    while (t && atomic_load(&t->state) == LOOKS && !withdrawn()) /* then thread 0 may never choose */
         sched_yield();
     if (call->chosen)
         return thread;

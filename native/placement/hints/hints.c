@@ -62,9 +62,17 @@ static bool attach(struct pages pages) {
     return true;
 }
 
+/* What the program has allocated is known without asking the kernel, which takes longer than moving threads.
+ */
+static bool is_own(struct pages pages) {
+    const struct range *range = ranges_find(pages.start);
+    return (range && range->kind == RANGE_HEAP && pages.end <= range->end) ||
+           memory_is_own(pages.start, pages.end);
+}
+
 static bool carry_out(int hint, const struct buffer *buffer) {
     const struct pages pages = pages_within(buffer->start, buffer->bytes);
-    if (pages.start == pages.end || !memory_is_own(pages.start, pages.end) || !hinted_thread_counts())
+    if (pages.start == pages.end || !is_own(pages) || !hinted_thread_counts())
         return false;
     bool done = false;
     switch (hint) {

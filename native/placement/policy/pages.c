@@ -311,7 +311,7 @@ static void move_if_waiting(struct range *range, void *unused) {
 
 void pages_region_begin(void) {
     const bool due = ranges_wanted && pages_cut_datasets() && block_cuts_due();
-    if (ranges_wanted)
+    if (ranges_wanted && pages_need_ranges()) /* for hints alone, small allocations need none */
         heap_refresh();
     if (heap_end && system_policy_is_gone(heap_end))
         ranges_for_each(place_again, NULL);
