@@ -3,7 +3,8 @@
 ! The same calls as in numapredict.h, which says what each does, in which units and with which errors; they are compiled
 ! with the program: gfortran -fopenmp "$(numapredict --include)/numapredict.f90" program.f90. Buffers are addresses:
 ! c_loc(array), of an array that is a target. Call numapredict_begin first of all: memory that is allocated before
-! cannot be attached or moved on next touch. Nothing has to be linked: the library's function is looked up once.
+! cannot be attached or moved on next touch. Nothing has to be linked, but -ldl before glibc 2.34: the library's function
+! is looked up once.
 module numapredict
     use, intrinsic :: iso_c_binding, only: c_int, c_size_t, c_double, c_ptr, c_funptr, c_char, c_null_ptr, c_null_char, &
         c_associated, c_f_procpointer
