@@ -40,6 +40,12 @@ launcher_program = partial(_built, "bin/numapredict-launch")
 stream_program = partial(_built, "bin/numapredict-stream")
 probe_program = partial(_built, "bin/numapredict-probe")
 
+
+def headers_folder() -> Path:
+    """Return the folder of numapredict.h and numapredict.f90."""
+    return _built("include/numapredict.h").parent
+
+
 # Every part, by the name under which it is reported.
 PARTS: dict[str, Callable[[], Path]] = {
     "placement": placement_library,

@@ -7,6 +7,9 @@
 #include "adapt/adapting.h"
 #include "adapt/page_changes.h"
 #include "forked_child.h"
+#include "hints/hint_touches.h"
+#include "hints/hinted_teams.h"
+#include "hints/hints.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
 #include "memory/mapped_files.h"
@@ -69,6 +72,7 @@ static void in_child(void) {
     pthread_team_after_fork();
     threads_after_fork();
     pool_after_fork();
+    hints_after_fork();
 }
 
 /* An OpenMP runtime may come with a library that the program loads while it runs: until its first region it
@@ -105,6 +109,7 @@ static void range_removed(struct range *range) {
     if (!atomic_load_explicit(&only_noted, memory_order_relaxed))
         verify_freed(range);
     profile_range_removed(range);
+    hints_range_removed(range);
     next_touch_range_removed(range);
     protection_forget(range);
     pages_range_removed(range);
@@ -225,6 +230,8 @@ static void begin(struct region_call *call) {
     if (!settings()->adapt)
         processors_show_all();
     slot_choose_row(call);
+    if (hints_exist())
+        hinted_team_begin(call);
     if (call->level > 0)
         return;
     pthread_team_give_way();
@@ -254,7 +261,7 @@ static void enter(struct region_call *call, int thread) {
     if (settings()->adapt)
         adapting_enter(call, (uint32_t)thread, team);
     else
-        slot_enter(call, (uint32_t)thread, team);
+        (hints_exist() ? hinted_team_enter : slot_enter)(call, (uint32_t)thread, team);
     if (teams_exist())
         teams_begun(call, (uint32_t)thread, team);
     if (call->level == 0 && settings()->work)
@@ -284,10 +291,13 @@ static void leave(struct region_call *call) {
         teams_ended(call);
     if (call->level == 0)
         next_touch_thread_end();
+    hint_touches_flush();
     slot_leave();
 }
 
 static void end(struct region_call *call) {
+    if (hints_exist())
+        hinted_team_end(call);
     if (call->level > 0)
         return;
     region_clock_end(call);
@@ -353,6 +363,7 @@ __attribute__((constructor)) static void load(void) {
     if (!s->adapt)
         pages_prepare();
     look_after_files(s);
+    hints_prepare(look_at_memory);
     if (!parallel) { /* programs that it starts must not share one PU */
         if (!s->adapt) {
             slots_release_binding();

@@ -26,6 +26,7 @@ struct region_team {
     const uint16_t *slots; /* where each thread runs: slots of the mapping */
 };
 
+struct hinted_team;
 struct runtime; /* one libgomp or libomp of the process (runtime.h) */
 
 /* An entry of region_table.c. */
@@ -61,6 +62,8 @@ struct region_call {
     uint64_t takers;           /* tracer: threads that have had a chunk */
     void (*again)(const void *given); /* starts this instance once more, by any thread */
     const void *given;                /* what `again` needs; as long as the instance lasts */
+    struct hinted_team *hinted;       /* hints/hinted_teams.c: its hints, or NULL */
+    uint32_t outer;                   /* and the thread of the outermost team that starts it */
 };
 
 /* What a preload library does at regions; nothing where a hook is NULL. */

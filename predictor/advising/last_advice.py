@@ -17,6 +17,7 @@ from numapredict.collect.host.durable import replace_file
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.hints import has_hints
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
@@ -77,10 +78,18 @@ def last_label(program: Program) -> str:
     return label
 
 
-def label_to_profile(program: Program) -> str:
-    """Return the label under which a program is profiled where none is named: the last advice's, if it has one.
+def label_to_run(program: Program) -> str:
+    """Return `last_label`; for a program that says what it knows (numapredict.h) `label_or_itself`."""
+    if not has_hints(Path(program.directory or ".", executable_of(program))):
+        return last_label(program)
+    return label_or_itself(program, "its threads and memory go by what it says (numapredict.h)")
 
-    Else the program runs as it would by itself: with its threads over all nodes, and pages by first touch.
+
+def label_or_itself(program: Program, otherwise: str) -> str:
+    """Return the label under which a program runs where none is named: the last advice's, if it has one.
+
+    Else the program runs as it would by itself: with its threads over all nodes, and pages by first touch; a line says
+    what happens ``otherwise``.
     """
     try:
         if _path(program, host_topology()).exists():
@@ -88,7 +97,7 @@ def label_to_profile(program: Program) -> str:
     except KeptAsItIsError:
         pass
     else:
-        log.info(f"no mapping was advised for {printable(program.command[0])} yet: it is profiled as it runs by itself")
+        log.info(f"no mapping was advised for {printable(program.command[0])} yet: {otherwise}")
     return _BY_ITSELF
 
 

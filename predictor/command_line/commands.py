@@ -114,6 +114,14 @@ def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: b
         context.exit()
 
 
+def _tell_include(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from numapredict.native.library import headers_folder
+
+        click.echo(headers_folder())
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     help=_HELP,
@@ -133,6 +141,14 @@ def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: b
     callback=_tell_version,
     help="Print the version and what is installed.",
 )
+@click.option(
+    "--include",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_tell_include,
+    help="Print the folder of numapredict.h, by which a program says what it knows.",
+)
 def commands() -> None:
     """Hold the commands; a click group needs a function."""
 
@@ -145,7 +161,7 @@ def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
     loud = _verbosity_words(words)
     if loud == len(words):
         return [*words, "--help"]
-    if words[loud] in {*names, "-h", "--help", "--version"}:
+    if words[loud] in {*names, "-h", "--help", "--version", "--include"}:
         return list(words)
     return [PREDICT, *words]
 

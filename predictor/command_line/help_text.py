@@ -32,6 +32,8 @@ TEXT = (
     "\n"
     "Options:\n"
     "  --version      Print the version and what is installed.\n"
+    "  --include      Print the folder of numapredict.h, by which a program says\n"
+    "                 what it knows.\n"
     "  -q, --quiet    Print warnings and errors only.\n"
     "  -v, --verbose  Print more: which model, cache hits, durations.\n"
     "  --help         Show this message and exit.\n"

@@ -115,10 +115,12 @@ def run(
         from numapredict.collect.placing.plain_run import become
         from numapredict.collect.program import program_of
         from numapredict.native.errors import KeptAsItIsError
-        from numapredict.predictor.advising.last_advice import label_to_profile, last_label
+        from numapredict.predictor.advising.last_advice import label_or_itself, label_to_run
 
         try:
-            label = last_label(program_of(command)) if profile is None else label_to_profile(program_of(command))
+            program = program_of(command)
+            profiled = "it is profiled as it runs by itself"
+            label = label_to_run(program) if profile is None else label_or_itself(program, profiled)
         except KeptAsItIsError:
             if any((verify, regions, use_profile, json_file, tool, no_numa_balancing)):
                 raise  # these are about a mapping

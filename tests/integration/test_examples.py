@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.mapping import parse_label
+from numapredict.native.library import headers_folder
 from tests.command import SANDY, numapredict
 from tests.integration.test_variables import sampled
 from tests.openmp import CAN_TRACE, CLANG, GCC, GXX
@@ -16,13 +17,14 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 GFORTRAN = shutil.which("gfortran") or ""
 CLANGXX = shutil.which("clang++") or ""
 COMPILERS = {".c": (GCC, CLANG), ".cpp": (GXX, CLANGXX), ".f90": (GFORTRAN,)}
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-I", str(headers_folder()))
 # Small arguments, and what is printed, with any number of threads.
 PRINTED = {
     "vectors.cpp": (("100000", "5"), "vectors values=100000 steps=5 mean="),
     "waves.f90": (("100", "5"), "waves n=100 steps=5 energy="),
     "ticks.c": (("64", "10"), "ticks cells=64 steps=10 sum=1000.000000"),
     "poisson.c": (("12", "40"), "poisson n=12 steps="),
+    "twisted.c": (("1", "3"), "twisted steps=3 sum="),
 }
 pytestmark = [
     pytest.mark.native,

@@ -87,11 +87,12 @@ def test_no_folder_depends_on_itself_by_way_of_others(units: Units) -> None:
         folder = unit.rpartition("/")[0]
         uses[folder].update(other.rpartition("/")[0] for other in others)
         uses[folder].discard(folder)
-    inside = {"adapt", "blocks", "memory", "policy", "process", "profile", "protection", "stack", "threads"}
+    inside = {"adapt", "blocks", "hints", "memory", "policy", "process", "profile", "protection", "stack", "threads"}
     programs = {
         "applications",
         "capture",
         "codelets",
+        "include",
         "launcher",
         "placement",
         "probe",

@@ -49,6 +49,8 @@ struct range {
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
     _Atomic uint32_t waits;     /* and those in which it was not */
     _Atomic uint32_t pass;      /* the latest one in which it was touched */
+    atomic_bool hinted;   /* hints.c: the program says of some of it where it goes; it is left alone else */
+    atomic_bool promised; /* hints.c: some of it has a policy for that */
 };
 
 #endif

@@ -84,6 +84,7 @@ static void add(uintptr_t address, const struct range *range) {
     into->cut = NULL;
     into->origin = NULL;
     into->change = 0;
+    into->hinted = into->promised = false;
     into->fresh = range->fresh;
     into->file = range->file;
     into->file.settled = into->file.looks = 0;

@@ -213,7 +213,7 @@ static bool open_question(struct range *range, size_t block) {
 
 /* `data`: the smallest block, in pages. */
 static void arm(struct range *range, void *data) {
-    if (late && !is_newcomer(range))
+    if ((late && !is_newcomer(range)) || range->hinted)
         return;
     protection_coarsen(range, *(const size_t *)data);
     if (settings()->adapt)
@@ -234,7 +234,7 @@ static void arm(struct range *range, void *data) {
 /* `data`: whether the region had a single thread, which shows nothing of who uses a range. */
 static void disarm(struct range *range, void *data) {
     const bool *alone = data;
-    if (late && !is_newcomer(range))
+    if ((late && !is_newcomer(range)) || range->hinted)
         return;
     protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
     mapping_budget_give_back(range);

@@ -163,7 +163,7 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
 /* Return the runs of a range that is waiting, and their number; NULL if it is not. */
 static const struct plan_run *waiting_runs(const struct range *range, size_t *runs) {
     size_t places;
-    if (range->kind == RANGE_FILE || range->mappings || range->moves >= MOST_MOVES)
+    if (range->kind == RANGE_FILE || range->mappings || range->hinted || range->moves >= MOST_MOVES)
         return NULL;
     if (!have_plan)
         return block_cut_of(range, runs);
@@ -311,7 +311,7 @@ static void move_if_waiting(struct range *range, void *unused) {
 
 void pages_region_begin(void) {
     const bool due = ranges_wanted && pages_cut_datasets() && block_cuts_due();
-    if (ranges_wanted)
+    if (ranges_wanted && pages_need_ranges()) /* for hints alone, small allocations need none */
         heap_refresh();
     if (heap_end && system_policy_is_gone(heap_end))
         ranges_for_each(place_again, NULL);
@@ -359,6 +359,8 @@ bool pages_are_kernels(const struct range *range) {
 
 int pages_node(const struct range *range, size_t page) {
     const struct settings *s = settings();
+    if (range->hinted)
+        return -1;
     const int planned = have_plan ? planned_node(range, page) : -1;
     if (planned < 0 && s->nodes == 1)
         return s->node[0];

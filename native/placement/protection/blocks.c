@@ -16,7 +16,7 @@ _Atomic size_t blocks_sampled;
 _Atomic uint32_t block_changes;
 _Atomic uint32_t record_readers;
 static struct record *records, *retired;
-static touch_listener listeners[FOR_WRITES + 1]; /* by purpose; set before anything is protected */
+static touch_listener listeners[FOR_HINT + 1]; /* by purpose; set before anything is protected */
 
 void blocks_listen(enum purpose purpose, touch_listener touched) { listeners[purpose] = touched; }
 

@@ -16,9 +16,10 @@
 #define FINEST_SHIFT 12   /* PAGE_BYTES */
 #define HUGE_SHIFT 21     /* HUGE_BYTES */
 #define BLOCK_LIMIT 16384 /* of a range */
-#define EVERY_PURPOSE (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE | 1u << FOR_FIRST_TOUCH | 1u << FOR_WRITES)
+#define EVERY_PURPOSE                                                                                        \
+    (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE | 1u << FOR_FIRST_TOUCH | 1u << FOR_WRITES | 1u << FOR_HINT)
 
-enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_WRITES, ARMING, OPENING };
+enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_HINT, ARMING, OPENING };
 
 struct record {
     struct range *range;

@@ -127,7 +127,8 @@ static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void
 /* Whether a call was refused because its part of one range is more than one mapping. */
 static bool refused_for_pieces(const struct range *was, const void *address, size_t bytes, int flags) {
     const uintptr_t start = (uintptr_t)address;
-    const bool cut = was->mappings || was->protection; /* by this library: else the program's own pieces */
+    const bool cut = was->mappings || was->promised ||
+                     was->protection; /* by this library: else the program's own pieces */
     return cut && errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
            bytes <= was->end - start;
 }

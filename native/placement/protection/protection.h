@@ -1,6 +1,7 @@
 /* protection.h: finds out which thread touches which page, by protecting the page for a short time.
  *
- * Contract. Two users: next touch (ForestGOMP sec. 3.4) and the sampled page-access profile. Only ranges of
+ * Contract. Three users: next touch (ForestGOMP sec. 3.4), by the mapping or as the program
+ * says (hints/hint_touches.h), and the sampled page-access profile. Only ranges of
  * ranges.h are ever protected, in blocks: aligned to their size, which is a power of two pages: one page, or
  * for large ranges as many as keep the number of blocks at BLOCK_LIMIT, for each boundary between protected
  * and open memory costs the kernel a mapping (mapping_budget.h); and 2 MB where the kernel uses huge

@@ -4,7 +4,7 @@
 
 #include "memory/range.h"
 
-enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1, FOR_FIRST_TOUCH = 2, FOR_WRITES = 3 };
+enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1, FOR_FIRST_TOUCH = 2, FOR_WRITES = 3, FOR_HINT = 4 };
 
 /* What is protected for writes can be read, and is opened by the first write. */
 enum access { ACCESS_UNKNOWN = 0, ACCESS_READ = 1, ACCESS_WRITE = 2 };

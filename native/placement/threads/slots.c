@@ -183,14 +183,23 @@ void slots_begin(void) {
         own_pus_keep(slot_bound());
 }
 
-void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
-    const struct slot_row row = call->rows[policy()];
-    if (deep < DEEPEST)
-        places[deep] = (struct place){row, thread, team};
-    deep++;
+static struct wish wish_of(const struct region_call *call) {
     const struct region_team *chosen = teams_exist() ? call->chosen : NULL;
-    const struct wish wish = {row, chosen ? chosen->slots : NULL, chosen ? chosen->threads : 0, policy()};
-    take(&wish, thread, team);
+    return (struct wish){call->rows[policy()], chosen ? chosen->slots : NULL, chosen ? chosen->threads : 0,
+                         policy()};
+}
+
+uint32_t slot_of_place(const struct region_call *call, uint32_t place, uint32_t team) {
+    const struct wish wish = wish_of(call);
+    return own_slot_for(asked_slot(&wish, place, team));
+}
+
+void slot_enter(const struct region_call *call, uint32_t place, uint32_t team) {
+    const struct wish wish = wish_of(call);
+    if (deep < DEEPEST)
+        places[deep] = (struct place){wish.row, place, team};
+    deep++;
+    take(&wish, place, team);
 }
 
 void slot_enter_within(const struct region_team *within, uint32_t thread, uint32_t team) {

@@ -55,9 +55,13 @@ void slots_after_fork(void);
 
 /* Fill in the row of slots for the region that the calling thread is about to start. */
 void slot_choose_row(struct region_call *call);
-/* Bind the calling thread to its place in the row, and remember it for nested regions; and undo this. */
-void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team);
+/* Bind the calling thread to a place in the row, its own or another's, and remember it for nested regions;
+ * and undo this. */
+void slot_enter(const struct region_call *call, uint32_t place, uint32_t team);
 void slot_leave(void);
+/* Return the slot of a place in the row of a team: of its thread of that number, unless hints have it take
+ * another's place (hints/hinted_teams.h). */
+uint32_t slot_of_place(const struct region_call *call, uint32_t place, uint32_t team);
 /* An outermost region has ended, in the thread that started it. */
 void slots_region_end(void);
 /* Bind the calling thread to its place among a team's slots, over which a team of another size is spread. */

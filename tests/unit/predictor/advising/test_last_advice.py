@@ -10,7 +10,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.native.errors import KeptAsItIsError, UsageError
-from numapredict.predictor.advising.last_advice import keep_advice, label_to_profile, last_label
+from numapredict.predictor.advising.last_advice import keep_advice, label_or_itself, label_to_run, last_label
 
 TRUE, LABEL = program_of(("/bin/true", "a")), "1x1-contiguous-bind"
 
@@ -49,12 +49,26 @@ def test_a_program_without_a_mapping_of_its_own_is_profiled_as_it_runs_by_itself
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
-        assert label_to_profile(TRUE) == "spread"
-    assert caplog.messages == ["no mapping was advised for /bin/true yet: it is profiled as it runs by itself"]
+        assert label_or_itself(TRUE, "it is profiled") == "spread"
+    assert caplog.messages == ["no mapping was advised for /bin/true yet: it is profiled"]
     keep_advice(TRUE, host_topology(), AS_IT_IS)
-    assert label_to_profile(TRUE) == "spread"
+    assert label_or_itself(TRUE, "it is profiled") == "spread"
     keep_advice(TRUE, host_topology(), parse_label(LABEL))
-    assert label_to_profile(TRUE) == LABEL
+    assert label_or_itself(TRUE, "it is profiled") == LABEL
+
+
+def test_a_program_with_hints_runs_under_the_library_whatever_was_advised(tmp_path: Path) -> None:
+    hinted = tmp_path / "hinted"
+    hinted.write_bytes(Path("/bin/true").read_bytes() + b"\0numapredict_v1\0")
+    hinted.chmod(0o755)
+    program = program_of((str(hinted),))
+    assert label_to_run(program) == "spread"
+    keep_advice(program, host_topology(), AS_IT_IS)
+    assert label_to_run(program) == "spread"
+    keep_advice(program, host_topology(), parse_label(LABEL))
+    assert label_to_run(program) == LABEL
+    with pytest.raises(UsageError, match="no mapping was advised for /bin/true"):
+        label_to_run(TRUE)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema_version": 1, "mapping": "4x", "made_s": 1}', "\xff"])

@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ NAMES = ("collect", "predict", "run", "train")
         ([], ["--help"]),
         (["--help"], ["--help"]),
         (["--version"], ["--version"]),
+        (["--include"], ["--include"]),
         (["./app", "--help"], ["predict", "./app", "--help"]),
         (["--machine", "m", "./app"], ["predict", "--machine", "m", "./app"]),
         (["--", "train"], ["predict", "--", "train"]),
@@ -42,6 +44,12 @@ def test_a_mistake_is_one_line_and_two(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_version_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("numapredict ")
+
+
+def test_the_folder_of_the_header_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--include"]) == 0
+    folder = Path(capsys.readouterr().out.rstrip("\n"))
+    assert {"numapredict.h", "numapredict.f90"} <= {each.name for each in folder.iterdir()}
 
 
 def test_answering_loads_no_heavy_library() -> None:
