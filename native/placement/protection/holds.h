@@ -18,6 +18,8 @@ uint32_t hold_take(uintptr_t start, uintptr_t end); /* HOLD_EVERYTHING if the ta
 uint32_t hold_take_everything(void);
 /* Hold everything until a time (system_now_ns); there is nothing to release. */
 void hold_everything_until(uint64_t time_ns);
+/* Hold everything until a thread of this process, by its number, is gone. */
+void hold_everything_while(int thread);
 void hold_give(uint32_t hold);
 bool hold_of_everything(void);
 /* Visit the held parts of [start, end). */

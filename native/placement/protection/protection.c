@@ -153,6 +153,13 @@ void protection_open_for_exec(void) {
     protection_open_all();
 }
 
+void protection_thread_ends(void) {
+    if (!protection_wanted())
+        return;
+    hold_everything_while(gettid());
+    protection_open_all();
+}
+
 void protection_open_all(void) {
     const uint64_t mask = lock_take(&protection_lock);
     records_open();

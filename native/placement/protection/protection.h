@@ -62,6 +62,9 @@ uint32_t protection_hold_all(void);
 /* Open everything, and keep it open for one second: before exec, which does not return to release a hold; in
  * the child of a vfork the hold is in the parent's memory. */
 void protection_open_for_exec(void);
+/* The calling thread ends: open everything, and keep it open until it is gone. With all signals blocked the C
+ * library then frees what other threads before it have left, next to blocks of the program. */
+void protection_thread_ends(void);
 /* Open a whole range and forget it: before its memory is freed. */
 void protection_forget(struct range *range);
 /* Open everything. */

@@ -11,6 +11,7 @@
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
+#include "protection/protection.h"
 #include "protection/stacks.h"
 #include "threads/affinity.h"
 #include "threads/lifetimes.h"
@@ -94,6 +95,7 @@ static void give_back(void *unused) {
     in_team = false;
     affinity_end();
     lifetime_ends();
+    protection_thread_ends();
 }
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
