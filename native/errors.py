@@ -56,6 +56,10 @@ class CounterError(NumapredictError):
         self.reason, self.remedies = reason, tuple(remedies)
 
 
+class MissingLibraryError(NumapredictError):
+    """A library of an extra is not installed: install the extra."""
+
+
 class KeptAsItIsError(NumapredictError):
     """The last advice was to keep the program as it is: there is no mapping to name."""
 

@@ -87,11 +87,13 @@ def _run(words: list[str]) -> int:
     from numapredict.collect.terminal.command import Interruption, ReaderGone
     from numapredict.native.errors import NumapredictError
     from numapredict.predictor.command_line.commands import commands
+    from numapredict.predictor.command_line.extras import libraries_named
 
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, _Interrupts())
     try:
-        code = commands.main(words, prog_name="numapredict", standalone_mode=False)
+        with libraries_named():
+            code = commands.main(words, prog_name="numapredict", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return MISTAKE

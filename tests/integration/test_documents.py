@@ -109,6 +109,7 @@ UNNAMED = {
     "predictor/api/quiet.py": "what the system says, to those who ask from Python",
     "predictor/api/finding.py": "says what `run` said",
     "predictor/api/own_process.py": "says what `run` said",
+    "predictor/command_line/extras.py": "the line says what to install",
     "predictor/command_line/mistyped.py": "the line says what to type",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",
     "predictor/evaluation/explanation_check.py": "a dataset that this report cannot judge by",

@@ -63,7 +63,9 @@ def test_what_came_and_what_went_and_what_is_not_allowed_is_said(licences: Modul
 
 
 def test_every_dependency_that_is_stated_is_listed_with_an_allowed_licence(licences: ModuleType) -> None:
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    stated = (*project["dependencies"], *extras["learn"], *extras["figures"])
     shipped = licences.LIST.read_text().partition(licences.FOOT)[0]
     rows = [line.split("|") for line in shipped.splitlines() if line.startswith("|")][2:]
     # Names of packages are the same in any case (PEP 503).

@@ -50,7 +50,8 @@ def lowest(requirement: str) -> tuple[str, str]:
     return parsed.name, bound.version
 
 
-RUN = {lowest(text) for text in PROJECT["dependencies"]}
+EXTRAS = PROJECT["optional-dependencies"]
+RUN = {lowest(text) for text in (*PROJECT["dependencies"], *EXTRAS["learn"], *EXTRAS["figures"])}
 PYTHON = PROJECT["requires-python"].removeprefix(">=")
 PYTHONS = {text.rsplit(" ", 1)[1] for text in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", text)}
 CMAKE = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", (ROOT / "native/CMakeLists.txt").read_text())
