@@ -294,9 +294,20 @@ void decision_ended(struct decision *d, uint32_t region, uint64_t time_ns, uint6
     step_ended(d, now_ns);
 }
 
+/* The first part has moved: what it took beyond what was expected is paid, and so will the way back take. */
+static void learn_part(struct decision *d) {
+    const double over = larger(d->moves_ns - d->part_ns, 0);
+    d->part_ns += over;
+    d->back_ns += over;
+    d->free_ns += 2 * over;
+}
+
 void decision_changed(struct decision *d, double cost_ns, bool complete) {
     if (d->stage == STAGE_CHANGING) {
         d->trial_ns += cost_ns;
+        d->moves_ns += cost_ns;
+        if (complete && d->parts == 1)
+            learn_part(d);
         if (complete)
             decision_enter(d, d->parts == 1 || d->parts == PARTS ? STAGE_WARMING : STAGE_PARTLY);
     } else {

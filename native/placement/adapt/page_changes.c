@@ -15,7 +15,7 @@
 #define CROWDED 0.9 /* of the pages on one node */
 #define MOST_QUEUED 65536u
 #define MOST_HELP                                                                                            \
-    4 /* threads move so many times as many pages as one, before it is known: they share locks */
+    2 /* threads move so many times as many pages as one, before it is known: they share locks */
 
 _Static_assert(PARTS == NEXT_TOUCH_PARTS, "next touch and moves have the same parts");
 

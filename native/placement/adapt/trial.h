@@ -96,6 +96,7 @@ struct decision {
                                       move */
     double spent_ns, saved_ns;     /* by all trials so far; `spent_ns` is not below 0 */
     double trial_ns, whole_ns;     /* cost of this trial that is not in `spent_ns` yet; and that is */
+    double moves_ns;               /* of this trial: what moving pages has taken */
     double back_ns;                /* expected for the way back */
     double behind_ns;              /* of the step under way: how much longer its instances took so far */
     double unsure_ns;              /* instances in it that cannot be compared with any */

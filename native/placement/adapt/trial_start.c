@@ -70,7 +70,7 @@ static void begin(struct decision *d, double step_ns, double noise, double left)
     d->before_off = larger(noise, LEAST_NOISE);
     d->before_steps = d->steps.times < MOST_TIMES ? d->steps.times : MOST_TIMES;
     d->free_ns = left;
-    d->back_ns = d->part_ns = d->trial_ns = d->whole_ns = d->unsure_ns = 0;
+    d->moves_ns = d->back_ns = d->part_ns = d->trial_ns = d->whole_ns = d->unsure_ns = 0;
     d->by_region = d->sure = false;
     steps_expect(&d->steps, step_ns);
 }
