@@ -30,14 +30,18 @@ Found = dict[str, tuple[tuple[str, Outcome], ...]]
 def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     folder = tmp_path_factory.mktemp("programs")
     own = (*built_subjects(folder), grown(folder))
-    big = msgspec.structs.replace(own[0], command=(own[0].command[0], "16384", "2", "3"))
+    big, full = (
+        msgspec.structs.replace(own[0], command=(own[0].command[0], rows, iterations, "3"))
+        for rows, iterations in (("16384", "2"), ("61440", "1"))  # pages of each of two arrays
+    )
     requests = (
         Request((big,), labels=LABELS, huge=True),  # first: memory is whole yet
         Request(own, labels=LABELS),
         Request(own[:-1], labels=LABELS, weighing=True),  # what the kernel makes of moved mappings nobody foretells
+        Request((full,), labels=LABELS[1:]),
     )
-    huge, ranges, kernel = run((Errand("2x4", requests, distances=APART, memory_only=1, order=ORDER),))
-    return {"ranges": ranges, "huge": huge, "kernel": kernel}
+    huge, ranges, kernel, over = run((Errand("2x4", requests, distances=APART, memory_only=1, order=ORDER),))
+    return {"ranges": ranges, "huge": huge, "kernel": kernel, "full": over}
 
 
 def weights_of(label: str) -> dict[int, float]:
@@ -59,3 +63,13 @@ def test_every_node_has_its_share(found: Found, kind: str) -> None:
         for node, share in wanted.items():
             slack = 512 * 5 if kind == "huge" else 10  # pages: of each array, a part of one turn
             assert abs(loads.get(node, 0) - share * pages) <= slack, (outcome, wanted)
+
+
+def test_a_full_node_leaves_the_rest_to_others(found: Found) -> None:
+    """Its share of 480 MB is more than a node of 384 MB has left."""
+    ((_, outcome),) = found["full"]
+    assert outcome.same, outcome.message
+    loads = outcome.reported_loads
+    assert sum(loads.values()) == outcome.reported >= 2 * 61440 - 4
+    assert 0.5 < loads[0] / outcome.reported < weights_of(outcome.label)[0] - 0.01, loads
+    assert sum(loads[node] for node in (0, 1)) == outcome.reported_right > 0.9 * outcome.reported, loads
