@@ -7,6 +7,7 @@ from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.facts.limits import online_pus
 from numapredict.collect.host.host import cpuset, describes_this_computer, host_packages
 from numapredict.collect.host.tasks import Tasks, tasks_here
+from numapredict.collect.index_list import index_list
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.run_notes import RunNotes
@@ -77,6 +78,10 @@ def placement_here(topology: Topology, label: str, notes: RunNotes) -> tuple[Pla
         notes.note(f"{label} is {named}")
     if FACTS[placement.mapping.page_policy].decided_by == "weights" and len(placement.page_nodes) > 1:
         notes.note(_weights_in_words(placement))
+    alone = sorted(node.os_index for node in topology.nodes if node.index in placement.page_nodes and not node.cores)
+    if alone:
+        whose = f"node {alone[0]} has" if len(alone) == 1 else f"nodes {index_list(alone)} have"
+        notes.note(f"of the mapping's page nodes {whose} memory alone, no cores (CXL, HBM)")
     if notes.here is None:
         return placement, named
     own = own_share(placement, ranks, notes.here)
