@@ -41,10 +41,12 @@ size_t page_chunks(const struct range *range) { return settings()->chunks * turn
 
 size_t page_chunk_runs(const struct range *range) {
     const struct settings *s = settings();
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
     size_t runs = 1;
     for (uint32_t chunk = 1; chunk < s->chunks; chunk++)
         runs += s->chunk[chunk] != s->chunk[chunk - 1];
-    return runs * turns(range);
+    runs *= turns(range);
+    return runs < pages ? runs : pages;
 }
 
 uint16_t page_chunk_node(size_t chunk) { return settings()->chunk[chunk % settings()->chunks]; }

@@ -81,7 +81,8 @@ void pages_prepare(void) {
     const uint16_t *nodes;
     const size_t count = process_policy(s, &nodes);
     early_move(nodes, count);
-    have_plan = plan_has_moves() || (s->nodes > 1 && plan_has_ranges());
+    /* A rank's own node is all that it has: a plan for all ranks would take its pages away. */
+    have_plan = plan_has_moves() || (plan_has_ranges() && (s->nodes > 1 || !s->rank.count));
 }
 
 bool pages_cut_datasets(void) {
@@ -247,10 +248,8 @@ void pages_range_added(struct range *range) {
         follow_plan(range);
     } else if (cut_into_chunks(s) && range->kind == RANGE_ARENA) {
         cut_blocks(range);
-    } else if (cut_into_chunks(s)) {
-        const size_t pages = pages_of(range), runs = page_chunk_runs(range);
-        if (mapping_budget_take(range, runs < pages ? runs : pages))
-            place_chunks(range);
+    } else if (cut_into_chunks(s) && mapping_budget_take(range, page_chunk_runs(range))) {
+        place_chunks(range);
     }
 }
 
