@@ -86,6 +86,9 @@ def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
             return np.where(pages.size > 0, cut, others)
         case "interleave":
             return _interleaved(placement, pages)
+        case "weighted":
+            turns = np.array(placement.chunks, dtype=np.int32)
+            return np.take(turns, pages.address % len(turns))
         case "balance":
             where = pages.balanced(len(page_nodes))
         case "locality":

@@ -4,14 +4,14 @@ from typing import Literal, get_args
 
 import msgspec
 
-PagePolicy = Literal["first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind", "remote"]
+PagePolicy = Literal["first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind", "remote", "weighted"]
 PAGE_POLICIES: tuple[PagePolicy, ...] = get_args(PagePolicy)
 
 KernelPolicy = Literal["local", "interleave", "bind"]
 """The memory policies of set_mempolicy(2) that tools can set for a whole process; ``local`` is the default."""
 
 PageNodes = Literal["thread nodes", "one node", "any number"]
-DecidedBy = Literal["first writer", "accesses", "address", "chunk", "nothing"]
+DecidedBy = Literal["first writer", "accesses", "address", "weights", "chunk", "nothing"]
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +20,8 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``page_nodes``: on how many nodes a mapping may have its pages (ICS'19 table 1). ``decided_by``: what, besides the
     mapping, decides a page's node. ``with_threads``: all pages are on one node where that is home to all threads.
     ``away``: the one node has no threads. ``kernel``: the kernel's equal memory policy, None where only the preload
-    library can apply the policy; ``nearest`` is then the policy to use without the library.
+    library can apply the policy; ``nearest`` is then the policy to use without the library. ``usual``: spaces have it
+    without being asked for it.
 
     ``short`` names the policy in a list. ``sentence`` has ``{nodes}`` for the page nodes and ``{there}`` for the first
     of them, ``on_node`` what one node gets with ``{share}`` for its part. The figure of a mapping says of each node
@@ -33,6 +34,7 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     away: bool = False
     kernel: KernelPolicy | None = None
     nearest: PagePolicy = "first-touch"
+    usual: bool = True
     short: str
     sentence: str
     on_node: str
@@ -119,8 +121,19 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
         sentence="all pages on the farthest node",
         on_node="all pages",
     ),
+    "weighted": PolicyFacts(
+        decided_by="weights",
+        nearest="interleave",
+        usual=False,
+        short="weighted",
+        sentence="pages over {nodes} by what each node can deliver to the threads",
+        on_node="{share} of the pages, by bandwidth",
+    ),
 }
 """Every page policy by its name in labels; native/placement has the same names."""
+
+USUAL = tuple(policy for policy in PAGE_POLICIES if FACTS[policy].usual)
+"""The page policies of all spaces that are not asked for another one."""
 
 EXPRESSIBLE = tuple(policy for policy in PAGE_POLICIES if FACTS[policy].kernel is not None)
 """The page policies that a tool can apply without the preload library."""

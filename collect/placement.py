@@ -11,6 +11,7 @@ import msgspec
 from numapredict.collect.domain import count_domains, domains_of
 from numapredict.collect.mapping import Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS
+from numapredict.collect.page_weights import page_weights
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError
@@ -52,8 +53,19 @@ class Placement:
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
+        """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site.
+
+        Under `weighted` they are pages in turn, as many of each page node as its weight is, in the kernel's order.
+        """
+        if FACTS[self.mapping.page_policy].decided_by == "weights":
+            weights = zip(self.os_page_nodes, self.page_nodes, self.weights, strict=True)
+            return tuple(node for _, node, weight in sorted(weights) for _ in range(weight))
         return self.chunks_on(self.mapping.page_nodes)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Return the weight of each page node under `weighted`, in their order."""
+        return page_weights(self.topology, tuple(slot.node for slot in self.slots), self.page_nodes)
 
     def chunks_on(self, page_nodes: int) -> tuple[int, ...]:
         """Return the node of each of these chunks with another number of page nodes, at most all."""

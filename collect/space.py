@@ -4,12 +4,15 @@ import itertools
 
 from numapredict.collect.domain import count_domains, domains_of, domains_used
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
-from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, USUAL, PagePolicy
+from numapredict.collect.page_weights import page_weights
 from numapredict.collect.placement import Placement, page_node_set, pus_of, resolve
 from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 
 SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
+SPACES = (*SUBSETS, "weighted")
+"""What spaces can be asked for: "weighted" has the page policy of that name in addition to the full space."""
 
 
 def canonical(mapping: Mapping, topology: Topology) -> Mapping:
@@ -54,6 +57,8 @@ def _canonical_pages(team: Placement, policy: PagePolicy, page_nodes: int) -> tu
         return "bind", 1
     if facts.decided_by == "chunk":
         return _fewest_chunk_nodes(team, policy, page_nodes)
+    if facts.decided_by == "weights":
+        return _fewest_weighted(team, policy, nodes)
     return policy, thread_nodes if facts.page_nodes == "thread nodes" else len(nodes)
 
 
@@ -63,7 +68,9 @@ def default_mapping(topology: Topology) -> Mapping:
     return canonical(Mapping(topology.core_count, nodes, "contiguous", nodes, "first-touch"), topology)
 
 
-def full_space(topology: Topology, *, smt: bool = True, l3s: bool = True) -> tuple[Mapping, ...]:
+def full_space(
+    topology: Topology, *, smt: bool = True, l3s: bool = True, page_policies: tuple[PagePolicy, ...] = USUAL
+) -> tuple[Mapping, ...]:
     """Return every mapping of the coupled space once, in canonical form and a fixed order.
 
     Thread counts are the powers of two, what fills the first nodes, or the first L3 caches or fastest cores of one, and
@@ -76,13 +83,13 @@ def full_space(topology: Topology, *, smt: bool = True, l3s: bool = True) -> tup
     counts = {1: tuple(sorted({*powers, *full_counts(topology), *domain_counts(topology)}))}
     if smt:
         counts |= {each: smt_counts(topology, each) for each in smt_degrees(topology)}
-    return _space(topology, counts, (False, True) if l3s else (False,))
+    return _space(topology, counts, (False, True) if l3s else (False,), page_policies)
 
 
 def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping, ...]:
     """Return a named part of the full space, in its order; raise UsageError for another name.
 
-    Only "full" has mappings with several threads on a core, and none without ``smt``.
+    Only "full" and "weighted" have mappings with several threads on a core, and none without ``smt``.
 
     "thesis" is the space of the thesis (table 1 and sec. 5.1): as many threads as fill 1, 2, 4 ... nodes, pages on
     the thread nodes, and the worst case, one full node with remote pages. The others are what its table 1 grants to
@@ -93,6 +100,8 @@ def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping,
     match name:
         case "full":
             return full_space(topology, smt=smt)
+        case "weighted":
+            return full_space(topology, smt=smt, page_policies=PAGE_POLICIES)
         case "thesis":
             on_thread_nodes = _on_thread_nodes(topology, filling, THREAD_POLICIES, ("locality", "balance"))
             wanted = {*on_thread_nodes, *_worst_case(topology)}
@@ -105,12 +114,15 @@ def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping,
         case "denoyelle":
             wanted = _on_thread_nodes(topology, everything, THREAD_POLICIES, ("first-touch", "balance"))
         case _:
-            raise UsageError(f"{name!r} is no subset of the mappings; choose one of {', '.join(SUBSETS)}")
+            raise UsageError(f"{name!r} is no subset of the mappings; choose one of {', '.join(SPACES)}")
     return tuple(mapping for mapping in full_space(topology, smt=False) if mapping in wanted)
 
 
 def _space(
-    topology: Topology, thread_counts: dict[int, tuple[int, ...]], spreads: tuple[bool, ...]
+    topology: Topology,
+    thread_counts: dict[int, tuple[int, ...]],
+    spreads: tuple[bool, ...],
+    page_policies: tuple[PagePolicy, ...],
 ) -> tuple[Mapping, ...]:
     """Return the canonical mappings of all combinations that fit, without duplicates, in order.
 
@@ -142,7 +154,7 @@ def _space(
         numbers = {"one node": [1], "thread nodes": [thread_nodes], "any number": sorted({*page_counts, thread_nodes})}
         pages = dict.fromkeys(
             _canonical_pages(fitting, page_policy, page_nodes)
-            for page_policy in PAGE_POLICIES
+            for page_policy in page_policies
             for page_nodes in numbers[FACTS[page_policy].page_nodes]
         )
         found += [team.replaced(page_nodes=each[1], page_policy=each[0]) for each in pages if each]
@@ -194,6 +206,23 @@ def _fewest_chunk_nodes(team: Placement, policy: PagePolicy, page_nodes: int) ->
         return "bind", 1
     fewer = (thread_nodes, *range(1, page_nodes))
     return policy, next((count for count in fewer if team.chunks_on(count) == chunks), page_nodes)
+
+
+def _fewest_weighted(team: Placement, policy: PagePolicy, nodes: tuple[int, ...]) -> tuple[PagePolicy, int]:
+    """Return what has the same weights: bind or interleave on the nodes that have any, else the fewest page nodes."""
+    topology, thread_nodes = team.topology, team.mapping.thread_nodes
+
+    def weights(among: tuple[int, ...]) -> dict[int, int]:
+        found = page_weights(topology, tuple(slot.node for slot in team.slots), among)
+        return {node: weight for node, weight in zip(among, found, strict=True) if weight}
+
+    wanted = weights(nodes)
+    if set(wanted) == {topology.home(team.slots[0].node)}:
+        return "bind", 1
+    fewer = [page_node_set(topology, thread_nodes, count, away=False) for count in range(len(wanted), len(nodes) + 1)]
+    if len(set(wanted.values())) == 1 and set(fewer[0]) == set(wanted):
+        return "interleave", len(wanted)
+    return policy, next(len(each) for each in (*fewer, nodes) if each and weights(each) == wanted)
 
 
 def node_counts(topology: Topology) -> tuple[int, ...]:

@@ -1,10 +1,10 @@
-"""Topologies: a machine's NUMA nodes with their cores, memory, caches and distances, and nothing that does I/O."""
+"""Topologies: a machine's NUMA nodes: cores, memory, caches, distances, bandwidths; and nothing that does I/O."""
 
 import hashlib
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -46,10 +46,42 @@ class Node(msgspec.Struct, frozen=True):
     memory_bytes: int
 
 
-class Topology(msgspec.Struct, frozen=True, cache_hash=True):
+class SharedLink(msgspec.Struct, frozen=True):
+    """A link that several (cores' node, memory's node) pairs share, and what it carries in GB/s."""
+
+    read_GBps: float
+    pairs: tuple[tuple[int, int], ...]
+
+
+class Bandwidths(msgspec.Struct, frozen=True):
+    """What cores read from memory, in GB/s (1e9 bytes a second); row: the cores' node, column: the memory's node.
+
+    ``thread_GBps``: one thread. ``node_GBps``: all cores of the node together; on the diagonal what its memory
+    delivers. ``links``: those of which it is known that several pairs share them.
+    """
+
+    thread_GBps: tuple[tuple[float, ...], ...]
+    node_GBps: tuple[tuple[float, ...], ...]
+    links: tuple[SharedLink, ...] = ()
+
+    def of(self, nodes: Sequence[int]) -> "Bandwidths":
+        """Return what is known of some nodes, numbered in their order."""
+        thread, node = (
+            tuple(tuple(rows[i][j] for j in nodes) for i in nodes) for rows in (self.thread_GBps, self.node_GBps)
+        )
+        new = {index: position for position, index in enumerate(nodes)}
+        links = (
+            SharedLink(link.read_GBps, tuple((new[i], new[j]) for i, j in link.pairs if i in new and j in new))
+            for link in self.links
+        )
+        return Bandwidths(thread, node, tuple(link for link in links if len(link.pairs) > 1))
+
+
+class Topology(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
     """The part of a machine that programs may use.
 
     ``distances[i][j]`` is the relative cost of an access from node i to node j's memory, 10 for local memory.
+    ``bandwidths`` are None, and left out in JSON, where nobody has measured them.
     Raises InvalidTopologyError when made from parts that contradict each other.
     """
 
@@ -57,10 +89,11 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     nodes: tuple[Node, ...]
     caches: tuple[Cache, ...]
     distances: tuple[tuple[float, ...], ...]
+    bandwidths: Bandwidths | None = None
 
     def __post_init__(self) -> None:
-        """Raise InvalidTopologyError for nodes, caches and distances that contradict each other."""
-        problem = _problem_of_nodes(self.nodes) or _problem_of_caches(self) or _problem_of_distances(self)
+        """Raise InvalidTopologyError for nodes, caches, distances and bandwidths that contradict each other."""
+        problem = _problem_of_nodes(self.nodes) or _problem_of_caches(self) or _problem_of_tables(self)
         if problem:
             raise InvalidTopologyError(f"topology {self.name!r}: {problem}")
 
@@ -93,6 +126,11 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     def core_kinds(self) -> int:
         """Return the number of kinds of usable cores: 1 but on hybrid processors."""
         return len({core.kind for node in self.nodes for core in node.cores})
+
+    @property
+    def as_unmeasured(self) -> bytes:
+        """Return the topology as JSON, without bandwidths: what is kept by it is still found after measuring."""
+        return msgspec.json.encode(msgspec.structs.replace(self, bandwidths=None))
 
     @property
     def fingerprint(self) -> str:
@@ -150,6 +188,7 @@ def restrict(topology: Topology, pus: Collection[int], memory_nodes: Collection[
         nodes=tuple(nodes),
         caches=tuple(cache for cache in shrunk if cache.cores),
         distances=tuple(tuple(topology.distances[i][j] for j in old) for i in old),
+        bandwidths=topology.bandwidths and topology.bandwidths.of(old),
     )
 
 
@@ -194,11 +233,19 @@ def _problem_of_caches(topology: Topology) -> str:
     return ""
 
 
-def _problem_of_distances(topology: Topology) -> str:
-    """Return what is wrong with the distances, or nothing."""
+def _problem_of_tables(topology: Topology) -> str:
+    """Return what is wrong with the distances or the bandwidths, or nothing."""
+    tables = {"distances": topology.distances}
+    if topology.bandwidths is not None:
+        tables |= {"bandwidths of a thread": topology.bandwidths.thread_GBps}
+        tables |= {"bandwidths of a node": topology.bandwidths.node_GBps}
     count = len(topology.nodes)
-    if len(topology.distances) != count or any(len(row) != count for row in topology.distances):
-        return f"distances must be a square table with one row for each of the {count} nodes"
-    if any(not math.isfinite(distance) or distance <= 0 for row in topology.distances for distance in row):
-        return "distances must be positive numbers"
+    for what, rows in tables.items():
+        if len(rows) != count or any(len(row) != count for row in rows):
+            return f"{what} must be a square table with one row for each of the {count} nodes"
+        if any(not math.isfinite(value) or value <= 0 for row in rows for value in row):
+            return f"{what} must be positive numbers"
+    for link in topology.bandwidths.links if topology.bandwidths is not None else ():
+        if not 0 < link.read_GBps < math.inf or not all(0 <= index < count for pair in link.pairs for index in pair):
+            return f"a link of {link.read_GBps} GB/s joins {link.pairs}"
     return ""

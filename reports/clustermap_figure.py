@@ -49,7 +49,7 @@ PAGE_COLOURS: dict[str, str] = dict(
             palette.VERMILION,
             palette.BLUE,
             palette.BLACK,
-            "#882255",  # wine (Tol, Colour Schemes, 2021), for the next policy
+            "#882255",  # wine (Tol, Colour Schemes, 2021)
         ),
         strict=False,
     )

@@ -108,7 +108,7 @@ def _by_policy(placement: Placement) -> _Told:
     match policy.decided_by:
         case "address" | "nothing":
             shares = dict.fromkeys(nodes, 1 / len(nodes))
-        case "chunk":
+        case "chunk" | "weights":
             chunks = Counter(placement.chunks)
             shares = {node: count / len(placement.chunks) for node, count in chunks.items()}
         case "first writer" | "accesses":

@@ -55,9 +55,9 @@ def codelets() -> tuple[str, ...]:
 
 def spaces() -> tuple[str, ...]:
     """Return the named sets of mappings."""
-    from numapredict.collect.space import SUBSETS
+    from numapredict.collect.space import SPACES
 
-    return tuple(SUBSETS)
+    return SPACES
 
 
 def labels(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: str) -> list[CompletionItem]:

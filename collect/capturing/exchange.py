@@ -33,6 +33,7 @@ COPIES_OF: dict[PagePolicy, Copies] = {
     "locality": "locality",
     "balance": "balance",
     "mix": "mix",
+    "weighted": "dataset",
 }
 """Where the pages of a replay go under each page policy.
 
@@ -49,6 +50,8 @@ MOST_BYTES = max(_QUESTION.size, _OUTCOME.size) + 1
 """Of a packet of the library."""
 
 _LONGEST_NS = 2**63
+
+_TURNS = 64  # of a mapping's pages under `weighted`, as many as the preload library cuts a range into
 
 MOST_ASTRAY = 0.05
 """Of the pages: with more on other nodes a replay says nothing about its mapping."""
@@ -164,7 +167,8 @@ def job_packet(
     copies = _COPIES[COPIES_OF[placement.mapping.page_policy]]
     threads, nodes = placement.pus, placement.os_page_nodes
     if copies == _COPIES["dataset"]:
-        nodes = placement.os_indices(placement.chunks)
+        turns = placement.os_indices(placement.chunks)
+        nodes = turns * (_times(len(turns)) if placement.mapping.page_policy == "weighted" else 1)
     head = (1, len(threads), copies, len(nodes), min(replays, MOST_REPLAYS), int(limit_s * 1000))
     fill, enough_ns = fill_bytes(placement) if emptying else 0, int(min(enough_s * 1e9, _LONGEST_NS))
     return _JOB.pack(*head, fill, enough_ns, *_filled(threads, MOST_THREADS), *_filled(nodes, MOST_NODES))
@@ -193,6 +197,11 @@ def fits(placement: Placement) -> bool:
 def variable_text(server: str, report: str) -> str:
     """Return the value of NUMACAPTURE: whom to ask, and the region clock's file."""
     return f"version=5;server={server};report={report}"
+
+
+def _times(turns: int) -> int:
+    """Return how often to take turns: an odd number, so that parts of a power of two begin at different ones."""
+    return max(_TURNS // turns - 1, 0) // 2 * 2 + 1
 
 
 def _filled(numbers: Sequence[int], size: int) -> list[int]:

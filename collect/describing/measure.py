@@ -14,10 +14,12 @@ from numapredict.collect.host.durable import refused_as, replace_file
 from numapredict.collect.host.environment import emulation, host_environment
 from numapredict.collect.host.facts.memory import node_memories
 from numapredict.collect.host.host import describes_this_computer, host_cache_details, host_topology
+from numapredict.collect.host.known_bandwidths import keep_bandwidths
 from numapredict.collect.host.packages import packages
 from numapredict.collect.host.tasks import check_one_asker
 from numapredict.collect.measuring.disturbance import wait_for_quiet
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
+from numapredict.collect.modelled.description import described_by
 from numapredict.collect.modelled.description_file import MachineFile, parse_file
 from numapredict.collect.modelled.description_text import description_text
 from numapredict.collect.terminal.progress import doing
@@ -58,7 +60,9 @@ def measure_this_computer(output: Path | None) -> MachineFile:
         log.warning(doubt)
     file = described(measured, _about(output))
     text = description_text(file, "Made by `numapredict topology --measure`; models/machines/README.md has the format.")
-    parse_file(text.encode(), "of this computer")
+    bandwidths = described_by(parse_file(text.encode(), "of this computer")).topology.bandwidths
+    if bandwidths is not None:
+        keep_bandwidths(topology, bandwidths)
     if output is not None:
         with refused_as(f"cannot write {output}"):
             replace_file(output, text.encode())

@@ -19,6 +19,7 @@ from numapredict.collect.host.hwloc import (
     topology_from_xml,
 )
 from numapredict.collect.host.kernel_file import kernel_text
+from numapredict.collect.host.known_bandwidths import with_known_bandwidths
 from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import Topology, restrict
 from numapredict.native.errors import InvalidTopologyError, MissingNativePartError
@@ -47,7 +48,8 @@ def host_topology() -> Topology:
     """Return the topology of this computer, or of what HWLOC_XMLFILE or HWLOC_SYNTHETIC describes instead.
 
     hwloc itself would silently fall back to this computer when either is wrong; here that is an error. The real
-    computer is restricted to this process's affinity, cgroup cpuset and allowed memory nodes. Raises
+    computer is restricted to this process's affinity, cgroup cpuset and allowed memory nodes; it has the bandwidths
+    that were measured on it. Raises
     InvalidTopologyError, and MissingNativePartError without hwloc's tool.
     """
     xml_file = os.environ.get("HWLOC_XMLFILE")
@@ -60,14 +62,16 @@ def host_topology() -> Topology:
     topology = topology_from_xml(_lstopo("--disallowed"), "")
     if not describes_this_computer():
         return topology
+    topology = with_known_bandwidths(topology)
     allowed = allowance(Path("/"))
     pus = {pu for node in topology.nodes for core in node.cores for pu in core.pus}
     memory_nodes = {node.os_index for node in topology.memory_nodes}
-    return restrict(
+    own = restrict(
         topology,
         pus & os.sched_getaffinity(0) & (pus if allowed.pus is None else allowed.pus),
         memory_nodes if allowed.memory_nodes is None else memory_nodes & allowed.memory_nodes,
     )
+    return own if own.bandwidths is not None else with_known_bandwidths(own)
 
 
 def host_cache_details() -> tuple[CacheDetail, ...]:

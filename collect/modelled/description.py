@@ -11,7 +11,7 @@ from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.modelled.description_file import MachineFile, Matrix, Row, SynchronisationTable, parse_file
 from numapredict.collect.modelled.routes import routes_over
 from numapredict.collect.near_name import did_you_mean
-from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, Node, Topology
+from numapredict.collect.topology import LOCAL_DISTANCE, Bandwidths, Cache, Core, Node, SharedLink, Topology
 from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 
 PRIVATE_LEVEL = 2  # the described private cache is the last one before the shared level
@@ -150,7 +150,30 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
             tuple(LOCAL_DISTANCE * latency / row[index] for latency in row)
             for index, row in enumerate(self.read_latency_ns)
         )
-        return Topology(name=self.name, nodes=tuple(nodes), caches=tuple(caches), distances=distances)
+        return Topology(
+            name=self.name,
+            nodes=tuple(nodes),
+            caches=tuple(caches),
+            distances=distances,
+            bandwidths=self._bandwidths(),
+        )
+
+    def _bandwidths(self) -> Bandwidths:
+        """Return what nodes read from each other: the memory's controller or a link on the way limits it."""
+        node = tuple(
+            tuple(
+                min([self.controller_read_GBps[target], *(self.links[link].read_GBps for link in path)])
+                for target, path in enumerate(row)
+            )
+            for row in self.routes
+        )
+        pairs: list[list[tuple[int, int]]] = [[] for _ in self.links]
+        for source, row in enumerate(self.routes):
+            for target, path in enumerate(row):
+                for link in path:
+                    pairs[link].append((source, target))
+        links = zip((link.read_GBps for link in self.links), map(tuple, pairs), strict=True)
+        return Bandwidths(self.thread_read_GBps, node, tuple(SharedLink(*each) for each in links if len(each[1]) > 1))
 
 
 def machine_names() -> tuple[str, ...]:
@@ -194,7 +217,7 @@ def load_description(name_or_path: str) -> MachineDescription:
         raise InvalidInputError(f"machine description {where}: cannot be read: {reason}") from error
     parsed = parse_file(data, where)
     try:
-        description = _description(parsed)
+        description = described_by(parsed)
         description.topology  # noqa: B018 - a description without a possible topology is invalid
     except InvalidInputError as error:
         raise InvalidInputError(f"machine description {where}: links: {error}") from error
@@ -207,7 +230,7 @@ def _folder() -> Traversable:
     return importlib.resources.files("numapredict.models") / "machines"
 
 
-def _description(file: MachineFile) -> MachineDescription:
+def described_by(file: MachineFile) -> MachineDescription:
     """Return the description that a valid file gives. Raises InvalidInputError."""
     controllers, links, paths = _interconnect(file)
     threads = file.thread_bandwidth

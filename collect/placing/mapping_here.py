@@ -7,6 +7,8 @@ from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.facts.limits import online_pus
 from numapredict.collect.host.host import cpuset, describes_this_computer, host_packages
 from numapredict.collect.host.tasks import Tasks, tasks_here
+from numapredict.collect.index_list import index_list
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.run_notes import RunNotes
 from numapredict.collect.rank_share import RanksPer, share_of, shared, split_label
@@ -56,12 +58,30 @@ def _is_bound() -> bool:
     return len(os.sched_getaffinity(0)) < len(online_pus(Path("/")) if allowed is None else allowed)
 
 
+def _weights_in_words(placement: Placement) -> str:
+    """Return the weight of each page node, and where it is from."""
+    weights = zip(placement.os_page_nodes, placement.weights, strict=True)
+    listed = ", ".join(f"node {node} {weight}" for node, weight in weights)
+    if placement.topology.bandwidths is not None:
+        return f"pages by weight: {listed}, by the bandwidths that were measured"
+    return (
+        f"pages by weight: {listed}, by the distances of the nodes, since nobody has measured bandwidths here"
+        " (numapredict topology --measure -o machine.toml does)"
+    )
+
+
 def placement_here(topology: Topology, label: str, notes: RunNotes) -> tuple[Placement, str]:
     """Return what this process has of the placement that a label means, and its label in full."""
     placement, ranks = placement_of(topology, label)
     named = f"{placement.mapping}{ranks or ''}"
     if named != label:
         notes.note(f"{label} is {named}")
+    if FACTS[placement.mapping.page_policy].decided_by == "weights" and len(placement.page_nodes) > 1:
+        notes.note(_weights_in_words(placement))
+    alone = sorted(node.os_index for node in topology.nodes if node.index in placement.page_nodes and not node.cores)
+    if alone:
+        whose = f"node {alone[0]} has" if len(alone) == 1 else f"nodes {index_list(alone)} have"
+        notes.note(f"of the mapping's page nodes {whose} memory alone, no cores (CXL, HBM)")
     if notes.here is None:
         return placement, named
     own = own_share(placement, ranks, notes.here)

@@ -183,7 +183,9 @@ def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
     names = "the nodes of the threads" if mapping.page_policy == "first-touch" else "the mapping's page nodes"
     listed = ", ".join(str(node) for node in found.allowed)
     judged = f"any of {names} ({listed})" if len(found.allowed) > 1 else f"node {listed}"
-    decided = found.undecided < found.looked_at and len(found.allowed) > 1
+    # By a plan pages may be decided for other nodes than the only one of the mapping.
+    elsewhere = found.right > sum(count for node, count in found.nodes.items() if node in found.allowed)
+    decided = found.undecided < found.looked_at and (len(found.allowed) > 1 or elsewhere)
     if decided:
         judged = f"the node decided for each, or where none was on {judged}"
     pages = found.looked_at

@@ -57,6 +57,8 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None, *, 
     nearest = applied(placement)
     mapping, facts = nearest.mapping, FACTS[nearest.mapping.page_policy]
     nodes = nearest.os_page_nodes
+    if facts.decided_by == "weights":
+        nodes = tuple(dict.fromkeys(nearest.os_indices(nearest.chunks)))
     pairs = [
         ("version", str(_VERSION)),
         ("cpus", number_list(nearest.pus)),
@@ -66,7 +68,7 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None, *, 
         # The kernel interleaves in ascending order; the preferred node has no effect.
         ("nodes", number_list(sorted(nodes) if facts.kernel == "interleave" else nodes)),
     ]
-    if facts.decided_by == "chunk":
+    if facts.decided_by in {"chunk", "weights"}:
         pairs.append(("chunks", number_list(nearest.os_indices(nearest.chunks))))
     if placement.ranks:
         pairs.append(("ranks", str(placement.ranks)))

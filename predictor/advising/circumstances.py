@@ -6,8 +6,6 @@ import os
 import re
 from pathlib import Path
 
-import msgspec
-
 from numapredict.collect.figure import TIME, Figure
 from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.host.environment import memory_settings
@@ -47,7 +45,7 @@ def start_digest(program: Program, topology: Topology, strict: bool, figure: Fig
     parts = (
         (program.command, executable_of(program), str(_folder(program)), *filter(None, (input_digest(),))),
         sorted((name, value) for name, value in variables.items() if not _OF_THE_SESSION.fullmatch(name)),
-        (sorted(os.sched_getaffinity(0)), _memory_policy(), memory_settings(), msgspec.json.encode(topology)),
+        (sorted(os.sched_getaffinity(0)), _memory_policy(), memory_settings(), topology.as_unmeasured),
         (version(), libraries, strict, *(() if figure.is_time else (figure,))),
     )
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:32]

@@ -103,5 +103,5 @@ def label_or_itself(program: Program, otherwise: str) -> str:
 
 def _path(program: Program, topology: Topology) -> Path:
     executable = Path(program.directory or ".", executable_of(program)).resolve()
-    digest = hashlib.sha256(repr((str(executable), msgspec.json.encode(topology))).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(repr((str(executable), topology.as_unmeasured)).encode()).hexdigest()[:32]
     return cache_folder() / "advice" / f"{digest}.json"

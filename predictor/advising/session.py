@@ -246,6 +246,7 @@ def _prior(machine: Machine, question: Question) -> Prior:
     if question.model is not None and (beside := Path(question.model).with_suffix(".gains")).is_file():
         trained = beside
     prior = prior_of(machine.name, machine.topology, trained, machine.supports, modelled=machine.modelled)
+    prior = prior.with_policies(limits.page_policies, machine.topology, machine.supports)
     within = "" if limits == Limits() else f", {limits.counted_of(prior.mappings, machine.name)}"
     if not question.thesis:
         log.info(f"searching by what {prior.origin} gained{within}")

@@ -2,12 +2,13 @@
 
 import importlib.resources
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numapredict.collect.domain import most_domains
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, USUAL, PagePolicy
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.collect.topology import Topology
@@ -50,6 +51,25 @@ class Prior:
         columns = [n for n in same if off[n] == min(off.values())]
         features = mapping_features([wanted, *(self.mappings[column] for column in columns)], topology)
         return columns[int(((features[1:] - features[0]) ** 2).sum(axis=1).argmin())] if columns else self.default
+
+    def with_policies(
+        self, page_policies: Collection[PagePolicy], topology: Topology, supports: Callable[[Mapping], bool]
+    ) -> "Prior":
+        """Return it with the supported mappings of those policies that are in no space unless asked for.
+
+        They are expected to gain what the nearest mapping does by the policy that is nearest to theirs.
+        """
+        asked = tuple(policy for policy in PAGE_POLICIES if policy in page_policies and policy not in USUAL)
+        known = set(self.mappings)
+        more = [
+            each
+            for each in full_space(topology, smt=False, l3s=False, page_policies=asked)
+            if each not in known and supports(each)
+        ]
+        alike = [self.nearest(each.replaced(page_policy=FACTS[each.page_policy].nearest), topology) for each in more]
+        columns = [*range(len(self.mappings)), *alike]
+        gains = self.known.gains[:, columns]
+        return replace(self, mappings=(*self.mappings, *more), known=replace(self.known, gains=gains))
 
 
 def shipped_file() -> Path:

@@ -39,6 +39,11 @@ from numapredict.collect.terminal.command import JSON, Command
 )
 @click.option("--variable", "names", multiple=True, metavar="NAME", help="With --plan: only this one; repeatable.")
 @click.option(
+    "--tier",
+    is_flag=True,
+    help="With --plan: what is touched most for its size in near memory, the rest in far memory (CXL, HBM).",
+)
+@click.option(
     "--time",
     "in_time",
     is_flag=True,
@@ -52,6 +57,7 @@ def variables(
     profile: Path | None,
     plan: Path | None,
     names: tuple[str, ...],
+    tier: bool,
     in_time: bool,
     as_json: bool,
     command: tuple[str, ...],
@@ -65,7 +71,9 @@ def variables(
         raise click.UsageError("name a program to profile, or with --profile the profile of an earlier run")
     if names and plan is None:
         raise click.UsageError("--variable says what --plan FILE places: name the file, too")
+    if tier and (names or plan is None):
+        raise click.UsageError("--tier says by which rule --plan FILE places all variables: use it with --plan alone")
     if in_time and profile is not None:
         raise click.UsageError("--time runs the program again: name it instead of --profile")
-    question = Question(command, profile, machine, mapping, plan, names, in_time)
+    question = Question(command, profile, machine, mapping, plan, names, in_time, tier)
     print_answer(ask(question), as_json, partial(variables_in_words, time_asked=in_time))

@@ -32,6 +32,7 @@ from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
 from numapredict.predictor.variables.planning import builds_in, planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
+from numapredict.predictor.variables.tiers import tiered_plans
 from numapredict.predictor.variables.timing import timed
 from numapredict.predictor.variables.traffic import all_traffic
 from numapredict.predictor.variables.variable import Severity, Variable, Variables
@@ -48,7 +49,8 @@ class Question(msgspec.Struct, frozen=True):
     """A request: a command to profile, or the profile of an earlier run; on a described machine, under a mapping.
 
     ``plan`` is where to write a page plan of the ``variables`` with these names, or of all that are worth it. With
-    ``time`` those that are worth it are judged by the time that they cost, too.
+    ``time`` those that are worth it are judged by the time that they cost, too. ``tier``: the plan has what is touched
+    most for its size in near memory, and the rest in far memory.
     """
 
     command: tuple[str, ...] = ()
@@ -58,12 +60,13 @@ class Question(msgspec.Struct, frozen=True):
     plan: Path | None = None
     variables: tuple[str, ...] = ()
     time: bool = False
+    tier: bool = False
 
 
 def ask(question: Question) -> Variables:
     """Return the answer; raises a NumapredictError with a one-line message if there is none."""
     topology = host_topology() if question.machine is None else load_description(question.machine).topology
-    if len(topology.cpu_nodes) == 1 and (question.time or question.plan is not None):
+    if len(topology.cpu_nodes) == 1 and (question.time or (question.plan is not None and not question.tier)):
         wish = "--time compares places" if question.time else "--plan places pages"
         raise UsageError(f"{wish} on several nodes, and this computer has one: name a --machine")
     own = _own_threads() if question.machine is None else None
@@ -125,7 +128,7 @@ def _answer(
     question: Question, ran: ProfiledRun, topology: Topology, placement: Placement | None, modules: Modules
 ) -> Variables:
     profile = ran.profile
-    if placement is None and len(topology.cpu_nodes) > 1:
+    if placement is None and (question.tier or len(topology.cpu_nodes) > 1):
         placement = resolve(_fitting(profile.slots, topology), topology)
     nodes = None
     if placement is not None and len(topology.cpu_nodes) > 1:
@@ -146,7 +149,10 @@ def _answer(
     variables = tuple(variable for _, variable in pairs)
     plan, unplanned = None, tuple[str, ...]()
     if question.plan is not None and placement is not None:
-        placed = plans_of(pairs, question.variables, profile, placement)
+        if question.tier:
+            placed = tiered_plans(pairs, profile, placement)
+        else:
+            placed = plans_of(pairs, question.variables, profile, placement)
         plan, unplanned = planned(
             placed, placement, question.plan, question.machine, question.command, builds_in(profile)
         )
@@ -225,8 +231,8 @@ def _notes(
         notes.append("the kernel said during the run on which node each touched page and its thread were")
     if nodes is None:
         notes.append(
-            "this computer has one NUMA node, so that no touch is remote: costs are by the touches of other threads "
-            "than the one that touched a page first; for the remote share on a machine, use --machine NAME"
+            "all cores here are of one NUMA node, so that no touch counts as remote: costs are by the touches of other "
+            "threads than the one that touched a page first; for the remote share on a machine, use --machine NAME"
         )
     if seen < _FEW_TOUCHES:
         enough_s = profile.time_s * _FEW_TOUCHES / max(seen, 1)

@@ -19,6 +19,9 @@ Kind = Literal["allocated", "static", "mapped", "small allocations", "file"]
 """By malloc, new or the like; a static object; by mmap; the heap's blocks under 4 KiB, all together; a mapped file."""
 
 
+How = Literal["interleaved", "with its threads", "in near memory", "in far memory"]
+"""How a plan places a variable."""
+
 Severity = Literal["share of touches", "measured time", "modelled time"]
 """What variables are judged by."""
 
@@ -103,7 +106,7 @@ class PlacedVariable(msgspec.Struct, frozen=True):
     """
 
     name: str
-    how: Literal["interleaved", "with its threads"]
+    how: How
     pages: int
     speedup: float | None = None
 

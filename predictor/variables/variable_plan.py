@@ -5,7 +5,6 @@ its threads are, as if these had initialised it.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement, resolve
@@ -14,10 +13,10 @@ from numapredict.collect.placing.profile_file import Profile
 from numapredict.native.errors import UsageError
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.remedy import PLACED
-from numapredict.predictor.variables.variable import PlacedVariable, Variable
+from numapredict.predictor.variables.variable import How, PlacedVariable, Variable
 from numapredict.predictor.variables.variables_text import name_of
 
-_HOW: dict[PagePolicy, Literal["interleaved", "with its threads"]] = {
+_HOW: dict[PagePolicy, How] = {
     "interleave": "interleaved",
     "locality": "with its threads",
 }

@@ -207,7 +207,7 @@ def draw_mapping(
 
 def _pages(placement: Placement) -> dict[int, str]:
     mapping, nodes = placement.mapping, placement.page_nodes
-    if FACTS[mapping.page_policy].decided_by == "chunk":
+    if FACTS[mapping.page_policy].decided_by in {"chunk", "weights"}:
         chunks = placement.chunks
         return {node: _words(mapping, f"{chunks.count(node)}/{len(chunks)}") for node in set(chunks)}
     return {node: _words(mapping, f"1/{len(nodes)}" if len(nodes) > 1 else "all") for node in nodes}
@@ -220,7 +220,7 @@ def _how_to_see_shares(mapping: Mapping) -> str:
             return HOW_TO_SEE_SHARES
         case "first writer":
             return FIRST_TOUCH
-        case "address" | "chunk" | "nothing":
+        case "address" | "weights" | "chunk" | "nothing":
             return ""
         case other:
             assert_never(other)

@@ -14,7 +14,7 @@ from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import PlacedRange, parse_map
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.space import full_space
-from tests.guest.batch import HUGE, JOINING_PAUSE, Batch, Said
+from tests.guest.batch import HUGE, JOINING_PAUSE, Batch, Said, Setting
 
 NOWHERE = -1
 REST = 4  # native/placement/policy/verify.h: what no range covers
@@ -44,6 +44,7 @@ class Request(msgspec.Struct, frozen=True):
     """What to run; all mappings of the guest where no labels are given. Every ``of``-th mapping, from ``part`` on.
 
     Each mapping runs with every subject, or by ``lock`` with one. ``huge``: the kernel gives huge pages meanwhile.
+    ``weighing``: the kernel has the weights of each mapping.
     """
 
     subjects: tuple[Subject, ...]
@@ -52,6 +53,7 @@ class Request(msgspec.Struct, frozen=True):
     of: int = 1
     lock: bool = False
     huge: bool = False
+    weighing: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -117,9 +119,19 @@ def prepared(request: Request, batch: Batch) -> Generator[None, None, list[Outco
         for turn, mapping in enumerate(mappings[request.part :: request.of]):
             at = turn % len(request.subjects)
             subjects = request.subjects[at : at + 1] if request.lock else request.subjects
-            runs += [_planned(subject, mapping, batch, plain) for subject in subjects]
+            with contextlib.ExitStack() as weights:
+                for setting, weight in kernel_weights(batch.placement(mapping.label)) if request.weighing else ():
+                    weights.enter_context(batch.setting(setting, weight))
+                runs += [_planned(subject, mapping, batch, plain) for subject in subjects]
     yield
     return [_outcome(run, batch, huge=request.huge) for run in runs]
+
+
+def kernel_weights(placement: Placement) -> list[tuple[Setting, str]]:
+    """Return the settings by which the kernel has the weights of a placement; 1 is usual there."""
+    weights = Counter(placement.os_indices(placement.chunks))
+    folder = Path("/sys/kernel/mm/mempolicy/weighted_interleave")
+    return [(Setting(folder / f"node{node}", "1"), str(weight)) for node, weight in weights.items()]
 
 
 def _planned(subject: Subject, mapping: Mapping, batch: Batch, plain: dict[tuple[str, ...], Path]) -> Planned:
@@ -266,6 +278,8 @@ class Judge:
     def _allowed(self, page: int, total: int, kind: int) -> set[int]:
         if len(self.nodes) == 1:
             return set(self.nodes)
+        if self.policy == "weighted":
+            return set(self.chunks)
         if self.policy == "dataset":
             return {self.chunks[other * self.threads // total] for other in self._near(page, total, self.slack)}
         if self.policy == "locality" and self.subject.owned and kind != REST:

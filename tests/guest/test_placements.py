@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.page_policy import PAGE_POLICIES
+from numapredict.collect.page_policy import USUAL
 from numapredict.collect.space import full_space
 from tests.guest.placements import Outcome, Request, Subject
 from tests.guest.sweep import SOURCES, Errand, built_subjects, codelet_subjects, problems, run
@@ -133,7 +133,7 @@ def grown(folder: Path) -> Subject:
 def test_the_mappings_stand(outcomes: tuple[tuple[str, Outcome], ...], shape: str, mappings: int) -> None:
     here = [(where, outcome) for where, outcome in outcomes if where == shape]
     assert len({outcome.label for _, outcome in here}) == mappings
-    assert {parse_label(outcome.label).page_policy for _, outcome in here} == set(PAGE_POLICIES)
+    assert {parse_label(outcome.label).page_policy for _, outcome in here} == set(USUAL)
     assert problems(here) == []
 
 

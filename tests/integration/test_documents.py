@@ -125,6 +125,7 @@ UNNAMED = {
     "predictor/variables/plan_gain.py": "becomes a remark of the answer",
     "predictor/variables/planning.py": "names the file that cannot be written",
     "predictor/variables/timing.py": "becomes a remark of the answer",
+    "predictor/variables/tiers.py": "says that the machine has no nodes of memory alone",
     "predictor/variables/variable_plan.py": "names the variables that there are",
     "reports/answers/check.py": "the line says what the advice was",
     "reports/answers/compare.py": "the line says which answers to name",

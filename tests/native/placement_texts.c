@@ -31,6 +31,8 @@ static void settings_are_read(void) {
     MUST(parsed.scatter && parsed.pages == PAGES_DATASET && parsed.nodes == 2 && parsed.node[0] == 1);
     MUST(strcmp(parsed.report, "/a;b%") == 0 && strcmp(parsed.map, "/m") == 0);
     MUST(!parsed.plan && !parsed.profile);
+    MUST(parse("version=1;cpus=0;homes=0;pages=weighted;nodes=0,1;chunks=0*3,1"));
+    MUST(parsed.pages == PAGES_WEIGHTED && parsed.chunks == 4 && parsed.chunk[3] == 1);
 }
 
 static void bad_settings_are_refused(void) {
@@ -50,6 +52,7 @@ static void bad_settings_are_refused(void) {
         "version=1;cpus=-1;homes=0;nodes=0",
         "version=1;cpus=0;homes=0;nodes=0;pages=nowhere",
         "version=1;cpus=0;homes=0;nodes=0;pages=dataset",
+        "version=1;cpus=0;homes=0;nodes=0;pages=weighted",
         "version=1;cpus=0;homes=0;nodes=0;threads=both",
         "version=1;cpus=0;homes=0;nodes=0;colour=red",
         "version=1;cpus=0;homes=0;nodes=0;map=",

@@ -6,7 +6,7 @@ from typing import NamedTuple, assert_never
 import msgspec
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
-from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, USUAL, PagePolicy
 from numapredict.collect.placement import pus_of
 from numapredict.collect.space import (
     canonical_form,
@@ -101,7 +101,7 @@ def plan_of(
     all_threads = max(counts[1])
     each = next(each for each in most if all_threads <= most[each])
     widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, all_threads, nodes, each)][-1:]
-    whole = _once(_places(topology, [_Size(all_threads, nodes, None, each) for nodes in widest], PAGE_POLICIES))
+    whole = _once(_places(topology, [_Size(all_threads, nodes, None, each) for nodes in widest], USUAL))
     one_node = _one_node(topology, counts[1])
     if one_node and widest == [1]:  # so few threads were requested that they fit one node
         whole, one_node = one_node, ()

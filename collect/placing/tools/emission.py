@@ -6,7 +6,7 @@ import msgspec
 
 from numapredict.collect.host.tasks import starts_tasks
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.page_policy import EXPRESSIBLE
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import applied, nearest_expressible, without_page_policy
 from numapredict.collect.placing.tools.hwloc_bind import hwloc_bind
@@ -86,7 +86,8 @@ def _wrapping(
     tool: Tool, placement: Placement, command: tuple[str, ...], shell: Variables[str, str]
 ) -> Wrapping | None:
     nearest = applied(placement)
-    if nearest.mapping.page_policy not in EXPRESSIBLE:
+    policy = nearest.mapping.page_policy
+    if policy not in EXPRESSIBLE and not (tool == "numactl" and FACTS[policy].decided_by == "weights"):
         return None  # by no tool: what first touch alone applies is first touch or bind in its canonical form
     return _EXPRESSIONS[tool](nearest, command, shell)
 

@@ -69,7 +69,8 @@ static int node_of(struct range *range, size_t page) {
     case PAGES_REMOTE:
     case PAGES_LOCALITY:
     case PAGES_BALANCE:
-    case PAGES_MIX: /* by next touch */
+    case PAGES_MIX:      /* by next touch */
+    case PAGES_WEIGHTED: /* in no table */
         break;
     }
     return NOWHERE;

@@ -4,7 +4,7 @@
 #include "blocks/block_groups.h"
 #include "blocks/block_table.h"
 #include "blocks/call_stacks.h"
-#include "process/settings.h"
+#include "policy/page_chunks.h"
 #include "process/system.h"
 
 #define START_NS 100000000u
@@ -85,7 +85,6 @@ bool block_cut_is_old(const struct range *range) {
 }
 
 static uint16_t node_of(const struct range *range, size_t page) {
-    const struct settings *s = settings();
     struct block owner;
     const uintptr_t at = range->start + page * PAGE_BYTES;
     size_t pages = (range->end - range->start) / PAGE_BYTES;
@@ -94,7 +93,7 @@ static uint16_t node_of(const struct range *range, size_t page) {
         page = block_page_at(&owner, at);
         page = page < pages ? page : pages - 1;
     }
-    return s->chunk[page * s->slots / pages];
+    return page_chunk_node(page_chunk_of(page, pages, page_chunks(range)));
 }
 
 /* Return how many runs there are; store those that there is room for. */

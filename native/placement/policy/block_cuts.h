@@ -1,5 +1,5 @@
 /* block_cuts.h: how `dataset` cuts a part of the main heap: each group of blocks (block_groups.h) as an
- * array of the group's pages, and what no such block has as the part itself.
+ * array of the group's pages, and what no such block has as the part itself, as `weighted` cuts all of it.
  *
  * Contract. Before each region (block_cuts_due) it is noted how large the groups are. One that has
  * RANGE_BYTES counts; when it has grown by an eighth, or its blocks were freed and made again, its pages are

@@ -1,8 +1,7 @@
 /* next_touch.c: passes in which each block of pages moves to a node chosen by the thread that touches it.
  *
  * A pass protects all blocks and opens each at its first touch: one fault for each block and pass. A block's
- * decision is kept in its note, so that a later pass protects only blocks whose node may still change.
- */
+ * decision is kept in its note, so that a later pass protects only blocks whose node may still change. */
 #include "policy/next_touch.h"
 
 #include "memory/mapping_budget.h"
@@ -86,7 +85,8 @@ static uint32_t final_flag(void) {
     case PAGES_BIND:
     case PAGES_REMOTE:
     case PAGES_INTERLEAVE:
-    case PAGES_DATASET: /* not by next touch */
+    case PAGES_DATASET:
+    case PAGES_WEIGHTED: /* not by next touch */
         break;
     }
     return DECIDED;

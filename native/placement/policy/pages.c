@@ -9,6 +9,7 @@
 #include "policy/early.h"
 #include "policy/file_turns.h"
 #include "policy/next_touch.h"
+#include "policy/page_chunks.h"
 #include "policy/plan.h"
 #include "process/settings.h"
 #include "process/system.h"
@@ -23,7 +24,7 @@
 static const bool by_accesses[] = {PAGE_POLICIES(BY_ACCESSES)};
 
 static bool have_plan;
-static size_t chunk_runs;          /* dataset: runs of neighbouring chunks on one node */
+static bool kernel_weighs;         /* weighted: the kernel puts new pages by the weights */
 static _Atomic uintptr_t heap_end; /* the last page of the heap that has a policy of ours, or 0 */
 static _Atomic uint32_t waiting;   /* ranges whose pages are to be moved before the next region */
 
@@ -52,15 +53,15 @@ static size_t process_policy(const struct settings *s, const uint16_t **nodes) {
     case PAGES_MIX:
     case PAGES_DATASET:
         break;
+    case PAGES_WEIGHTED:
+        kernel_weighs = s->nodes > 1 && page_chunks_by_kernel();
+        break;
     }
-    if (s->nodes == 1) {
-        system_thread_policy(POLICY_PREFERRED, s->node, 1);
-        *nodes = s->node;
-        return 1;
-    }
-    if (interleaved) {
-        system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
-        *nodes = s->node;
+    *nodes = s->node;
+    if (kernel_weighs)
+        return s->nodes;
+    if (s->nodes == 1 || interleaved) {
+        system_thread_policy(s->nodes == 1 ? POLICY_PREFERRED : POLICY_INTERLEAVE, s->node, s->nodes);
         return s->nodes;
     }
     system_thread_policy(POLICY_LOCAL, NULL, 0);
@@ -80,33 +81,30 @@ void pages_prepare(void) {
     const uint16_t *nodes;
     const size_t count = process_policy(s, &nodes);
     early_move(nodes, count);
-    have_plan = plan_has_moves() || (s->nodes > 1 && plan_has_ranges());
-    chunk_runs = 1;
-    for (uint32_t chunk = 1; chunk < s->slots; chunk++)
-        chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
+    /* A rank's own node is all that it has: a plan for all ranks would take its pages away. */
+    have_plan = plan_has_moves() || (plan_has_ranges() && (s->nodes > 1 || !s->rank.count));
 }
 
 bool pages_cut_datasets(void) {
     return !have_plan && settings()->pages == PAGES_DATASET && settings()->nodes > 1;
 }
 
-static bool cut_by_policies(const struct settings *s) {
-    return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
+/* Whether every range is cut into chunks. */
+static bool cut_into_chunks(const struct settings *s) {
+    return !have_plan && s->nodes > 1 &&
+           (s->pages == PAGES_DATASET || (s->pages == PAGES_WEIGHTED && !kernel_weighs));
 }
+
+static bool cut_by_policies(const struct settings *s) { return have_plan || cut_into_chunks(s); }
 
 bool pages_place_files(void) {
     const struct settings *s = settings();
-    return s->nodes == 1 || s->pages == PAGES_INTERLEAVE || cut_by_policies(s);
+    return s->nodes == 1 || s->pages == PAGES_INTERLEAVE || s->pages == PAGES_WEIGHTED || cut_by_policies(s);
 }
 
 bool pages_need_ranges(void) {
     const struct settings *s = settings();
     return s->profile || s->map || pages_follow_touch() || cut_by_policies(s);
-}
-
-/* The page of a range at which a chunk begins: page * slots / pages (rounded down) is the page's chunk. */
-static size_t chunk_start(size_t chunk, size_t pages, size_t slots) {
-    return (chunk * pages + slots - 1) / slots;
 }
 
 static size_t pages_of(const struct range *range) { return (range->end - range->start) / PAGE_BYTES; }
@@ -124,16 +122,21 @@ static void place_runs(const struct range *range, const struct plan_run *run, si
     }
 }
 
-static void place_chunks(const struct range *range, const struct settings *s) {
-    const size_t pages = pages_of(range);
+static void place_chunks(const struct range *range) {
+    const size_t pages = pages_of(range), chunks = page_chunks(range);
     size_t from = 0;
-    for (uint32_t chunk = 0; chunk < s->slots; chunk++) {
-        if (chunk + 1 < s->slots && s->chunk[chunk + 1] == s->chunk[chunk])
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        const uint16_t node = page_chunk_node(chunk);
+        if (chunk + 1 < chunks && page_chunk_node(chunk + 1) == node)
             continue;
-        const size_t to = huge_next(range, chunk_start(chunk + 1, pages, s->slots));
-        place_run(range, from, to - from, s->chunk[chunk]);
+        const size_t to = huge_next(range, page_chunk_start(chunk + 1, pages, chunks));
+        place_run(range, from, to - from, node);
         from = to;
     }
+}
+
+static uint16_t chunk_node(const struct range *range, size_t page) {
+    return page_chunk_node(page_chunk_of(huge_head(range, page), pages_of(range), page_chunks(range)));
 }
 
 /* Return how many pieces a plan cuts a range into: runs, and the gaps between them. */
@@ -243,12 +246,10 @@ void pages_range_added(struct range *range) {
     keep_in_one(range, s);
     if (have_plan) {
         follow_plan(range);
-    } else if (pages_cut_datasets() && range->kind == RANGE_ARENA) {
+    } else if (cut_into_chunks(s) && range->kind == RANGE_ARENA) {
         cut_blocks(range);
-    } else if (pages_cut_datasets()) {
-        const size_t pages = pages_of(range);
-        if (mapping_budget_take(range, chunk_runs < pages ? chunk_runs : pages))
-            place_chunks(range, s);
+    } else if (cut_into_chunks(s) && mapping_budget_take(range, page_chunk_runs(range))) {
+        place_chunks(range);
     }
 }
 
@@ -357,6 +358,12 @@ bool pages_are_kernels(const struct range *range) {
     return !pages_follow_touch() && (!have_plan || atomic_load(&range->mappings));
 }
 
+/* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
+static int kernels_turn(const struct range *range, size_t page, const uint16_t *node, size_t nodes) {
+    const bool known = range->kind != RANGE_STATIC && !huge_range(range);
+    return known ? node[(range->start / PAGE_BYTES + page) % nodes] : -1;
+}
+
 int pages_node(const struct range *range, size_t page) {
     const struct settings *s = settings();
     if (range->hinted)
@@ -370,15 +377,16 @@ int pages_node(const struct range *range, size_t page) {
     case PAGES_INTERLEAVE:
         if (range->kind == RANGE_FILE)
             return file_interleaved(range, page);
-        /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
-        if (range->kind != RANGE_STATIC && !huge_range(range))
-            return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
-        break;
+        return kernels_turn(range, page, s->node, s->nodes);
+    case PAGES_WEIGHTED:
+        if (kernel_weighs && range->kind != RANGE_FILE)
+            return kernels_turn(range, page, s->chunk, s->chunks);
+        /* fallthrough */
     case PAGES_DATASET:
         if (range->kind == RANGE_ARENA)
             return cut_node(range, page);
         if (range->mappings || range->kind == RANGE_FILE)
-            return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
+            return chunk_node(range, page);
         break;
     case PAGES_LOCALITY:
     case PAGES_BALANCE:

@@ -3,9 +3,9 @@
  * Contract. The process's memory policy puts new pages as first-touch, bind, remote and interleave require,
  * and is the fallback for small allocations under the others. Being a policy of its own, it also keeps the
  * kernel's automatic NUMA balancing off the process's pages (linux/mempolicy.c: only policies with MPOL_F_MOF
- * are scanned). Ranges get more: one chunk a slot under dataset, and the runs of a plan where there is one.
- * The node is preferred, not bound, so that pages overflow from a full node to another instead of killing the
- * program.
+ * are scanned). Ranges get more: chunks under dataset and weighted (page_chunks.h), and the runs of a plan
+ * where there is one. The node is preferred, not bound, so that pages overflow from a full node to another
+ * instead of killing the program.
  */
 #ifndef NUMAPLACE_PAGES_H
 #define NUMAPLACE_PAGES_H

@@ -81,7 +81,7 @@ uint32_t settings_list(const char *text, uint16_t *into, uint32_t most, unsigned
     }
 }
 
-static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
+static bool set(struct settings *s, const char *key, char *value, uint32_t *homes) {
     if (strcmp(key, "cpus") == 0)
         return (s->slots = settings_list(value, s->cpu, MOST_SLOTS, UINT16_MAX)) > 0;
     if (strcmp(key, "homes") == 0)
@@ -89,7 +89,7 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
     if (strcmp(key, "nodes") == 0)
         return (s->nodes = settings_list(value, s->node, MOST_NODES, MOST_NODES - 1)) > 0;
     if (strcmp(key, "chunks") == 0)
-        return (*chunks = settings_list(value, s->chunk, MOST_SLOTS, MOST_NODES - 1)) > 0;
+        return (s->chunks = settings_list(value, s->chunk, MOST_SLOTS, MOST_NODES - 1)) > 0;
     if (strcmp(key, "threads") == 0) {
         s->scatter = strcmp(value, "scatter") == 0;
         return s->scatter || strcmp(value, "contiguous") == 0;
@@ -131,7 +131,7 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
 
 bool settings_parse(char *text, struct settings *into) {
     memset(into, 0, sizeof *into);
-    uint32_t homes = 0, chunks = 0;
+    uint32_t homes = 0;
     char *rest = NULL;
     char *pair = strtok_r(text, ";", &rest);
     if (!pair || strcmp(pair, "version=1") != 0)
@@ -141,11 +141,12 @@ bool settings_parse(char *text, struct settings *into) {
         if (!value)
             return false;
         *value++ = '\0';
-        if (!set(into, pair, value, &homes, &chunks))
+        if (!set(into, pair, value, &homes))
             return false;
     }
     return into->slots > 0 && homes == into->slots && into->nodes > 0 &&
-           (into->pages != PAGES_DATASET || chunks == into->slots);
+           (into->pages != PAGES_DATASET || into->chunks == into->slots) &&
+           (into->pages != PAGES_WEIGHTED || into->chunks > 0);
 }
 
 static bool has(const uint16_t *row, uint32_t count, uint16_t value) {
@@ -172,6 +173,13 @@ static void own_page_nodes(struct settings *s) {
         if (has(s->home, s->slots, s->node[i]))
             s->node[own++] = s->node[i];
     s->nodes = own;
+    if (s->pages == PAGES_WEIGHTED) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < s->chunks; i++)
+            if (has(s->node, s->nodes, s->chunk[i]))
+                s->chunk[kept++] = s->chunk[i];
+        s->chunks = kept;
+    }
     /* One page node: all policies but these are the same (collect/space.py: canonical_form). */
     if (s->nodes == 1 && s->pages != PAGES_FIRST_TOUCH)
         s->pages = PAGES_BIND;
@@ -190,7 +198,10 @@ void settings_share(struct settings *s, struct rank rank) {
     s->slots = end - first;
     memmove(s->cpu, s->cpu + first, s->slots * sizeof *s->cpu);
     memmove(s->home, s->home + first, s->slots * sizeof *s->home);
-    memmove(s->chunk, s->chunk + first, s->slots * sizeof *s->chunk);
+    if (s->pages == PAGES_DATASET) {
+        memmove(s->chunk, s->chunk + first, s->slots * sizeof *s->chunk);
+        s->chunks = s->slots;
+    }
     if (at_home)
         own_page_nodes(s);
 }

@@ -11,7 +11,8 @@
  *     threads=contiguous|scatter
  *     pages=WORD      one of PAGE_POLICIES below
  *     nodes=LIST      the page nodes, the preferred one first
- *     chunks=LIST     dataset: the node of each chunk, one a slot
+ *     chunks=LIST     dataset: the node of each chunk, one a slot; weighted: of pages in turn, nodes in ascending
+ *                     order, each as often as its weight is
  *     plan=PATH       where the pages of known ranges go (plan.h); without it, policies by accesses go by next touch
  *     report=PATH     count and time every region into this file (region_file.h)
  *     work=1          with report: list the work of each region's first instances there, too
@@ -57,7 +58,8 @@
     X(LOCALITY, "locality", true)                                                                            \
     X(BALANCE, "balance", true)                                                                              \
     X(MIX, "mix", true)                                                                                      \
-    X(DATASET, "dataset", false)
+    X(DATASET, "dataset", false)                                                                             \
+    X(WEIGHTED, "weighted", false)
 
 #define PAGE_POLICY_CONSTANT(name, word, by_accesses) PAGES_##name,
 enum page_policy { PAGE_POLICIES(PAGE_POLICY_CONSTANT) };
@@ -71,7 +73,8 @@ struct settings {
     enum page_policy pages;
     uint32_t nodes;
     uint16_t node[MOST_NODES];  /* page nodes, the preferred one first */
-    uint16_t chunk[MOST_SLOTS]; /* dataset: node of each chunk */
+    uint32_t chunks;            /* of the settings: page_chunks.h */
+    uint16_t chunk[MOST_SLOTS]; /* node of each */
     bool work;                  /* the region file lists the work of first instances */
     bool forks;                 /* forked children write report and map */
     bool launcher;              /* what is no rank is left as it is */

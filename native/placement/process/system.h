@@ -20,6 +20,7 @@ enum memory_policy { /* linux/mempolicy.h */
                      POLICY_BIND = 2,
                      POLICY_INTERLEAVE = 3,
                      POLICY_LOCAL = 4,
+                     POLICY_WEIGHTED_INTERLEAVE = 6,
 };
 
 /* Set the calling thread's policy, inherited by the threads and programs it starts. */

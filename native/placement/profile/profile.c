@@ -113,7 +113,8 @@ static void on_release(void) {
 void profile_prepare(void) {
     const struct settings *s = settings();
     call_stacks_prepare();
-    block_firsts_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET && !s->plan && !s->map);
+    block_firsts_prepare(&lock, !pages_follow_touch() && s->pages != PAGES_DATASET &&
+                                    s->pages != PAGES_WEIGHTED && !s->plan && !s->map);
     protection_prepare(FOR_PROFILE, on_touch);
     protection_prepare(FOR_WRITES, on_touch);
     protection_prepare(FOR_FIRST_TOUCH, on_first_touch);

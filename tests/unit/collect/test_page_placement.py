@@ -159,6 +159,11 @@ def reference(mapping: Mapping, topology: Topology, pages: PageAccesses) -> list
         case "interleave":
             ascending = sorted(nodes, key=lambda node: topology.nodes[node].os_index)
             return [ascending[int(address) % len(nodes)] for address in pages.address]
+        case "weighted":
+            weights = dict(zip(nodes, resolve(mapping, topology).weights, strict=True))
+            ascending = sorted(nodes, key=lambda node: topology.nodes[node].os_index)
+            turn = [node for node in ascending for _ in range(weights[node])]
+            return [turn[int(address) % len(turn)] for address in pages.address]
         case "balance":
             for page in by_address:
                 balance(page)

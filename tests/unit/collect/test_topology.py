@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.topology import Cache, Core, Node, Topology, restrict
+from numapredict.collect.topology import Bandwidths, Cache, Core, Node, SharedLink, Topology, restrict
 from numapredict.native.errors import InvalidTopologyError
 from tests.shapes import shape
 
@@ -64,6 +64,22 @@ def test_restrict_closes_gaps_and_keeps_os_indices() -> None:
     assert [core.index for node in small.nodes for core in node.cores] == [0, 1]
     assert small.distances == ((10.0, 13.0), (31.0, 10.0))
     assert [cache.cores for cache in small.caches] == [(0,), (1,)]
+
+
+def test_bandwidths_follow_their_nodes() -> None:
+    table = ((30.0, 12.0, 13.0), (21.0, 30.0, 23.0), (31.0, 32.0, 30.0))
+    links = (SharedLink(9.0, ((0, 1), (0, 2))), SharedLink(8.0, ((0, 2), (1, 2))))
+    topology = msgspec.structs.replace(shape([2, 2, 2]), bandwidths=Bandwidths(table, table[::-1], links))
+    assert topology.fingerprint == shape([2, 2, 2]).fingerprint
+    assert topology.as_unmeasured == msgspec.json.encode(shape([2, 2, 2]))
+    assert msgspec.json.decode(msgspec.json.encode(topology), type=Topology) == topology
+    small = restrict(topology, pus=[0, 4], memory_nodes=[12])
+    assert small.bandwidths == Bandwidths(((30.0, 13.0), (31.0, 30.0)), ((31.0, 30.0), (30.0, 13.0)), ())
+    for wrong in (Bandwidths(table[:2], table), Bandwidths(table, ((0.0,) * 3,) * 3)):
+        with pytest.raises(InvalidTopologyError, match="bandwidths of a"):
+            msgspec.structs.replace(topology, bandwidths=wrong)
+    with pytest.raises(InvalidTopologyError, match="a link"):
+        msgspec.structs.replace(topology, bandwidths=Bandwidths(table, table, (SharedLink(1.0, ((0, 3),)),)))
 
 
 def test_restrict_keeps_a_sibling_when_the_first_pu_is_not_allowed() -> None:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 
 from numapredict.collect.capturing import exchange
@@ -22,6 +23,7 @@ from numapredict.collect.capturing.filling import fill_bytes
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import resolve
+from numapredict.collect.topology import Bandwidths
 from tests.openmp import GCC
 from tests.shapes import shape
 
@@ -142,6 +144,17 @@ def test_the_answer_to_go_on_is_no_job() -> None:
 
 def test_each_page_policy_has_copies() -> None:
     assert set(exchange.COPIES_OF) == set(get_args(PagePolicy))
+
+
+def test_by_weight_the_nodes_are_in_turn_an_odd_number_of_times() -> None:
+    far = msgspec.structs.replace(TOPOLOGY, bandwidths=Bandwidths(((9.0, 9.0),) * 2, ((30.0, 10.0), (10.0, 30.0))))
+    placement = resolve(parse_label("4x1-contiguous-weighted@2"), far)
+    first = placement.os_page_nodes[0]
+    fields = exchange._JOB.unpack(job_packet(placement, 3, 1))
+    copies, count = fields[2:4]
+    nodes = fields[-exchange.MOST_NODES :][:count]
+    assert (copies, count) == (exchange._COPIES["dataset"], 4 * 15)
+    assert nodes.count(first) == 3 * 15
 
 
 def test_by_dataset_the_nodes_are_by_chunk_one_a_thread() -> None:

@@ -51,6 +51,16 @@ def test_a_pool_is_told_of_by_who_works(pool: str, said: str, tmp_path: Path) ->
     assert f"verify: {said}" in words(tmp_path, f"{HEAD}{THREADS}pool {pool}\n", "4x2-contiguous-locality")
 
 
+def test_a_plan_puts_pages_beside_the_only_page_node(tmp_path: Path) -> None:
+    text = HEAD + THREADS + heap(1, 300, (12, 12)) + heap(2, 100, (10, 10))
+    assert words(tmp_path, text, "2x1-contiguous-bind")[1] == (
+        "verify: 400 of 400 pages (100%) were on the node decided for each, or where none was on node 10"
+    )
+    assert words(tmp_path, HEAD + THREADS + heap(1, 300, (10, 10)), "2x1-contiguous-bind")[1] == (
+        "verify: 300 of 300 pages (100%) were on node 10"
+    )
+
+
 def test_all_as_the_mapping_says(tmp_path: Path) -> None:
     text = HEAD + THREADS + heap(1, 500, (10, 10)) + heap(2, 500, (11, 11))
     assert words(tmp_path, text, "4x2-contiguous-locality") == [

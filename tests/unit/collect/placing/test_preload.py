@@ -5,12 +5,14 @@ import subprocess
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.host.tasks import tasks_here
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.preload import (
@@ -21,8 +23,8 @@ from numapredict.collect.placing.preload import (
     settings_text,
 )
 from numapredict.collect.rank_share import RanksPer, os_page_nodes_of, shared, slots_of
-from numapredict.collect.space import full_space
-from numapredict.collect.topology import Topology
+from numapredict.collect.space import subset
+from numapredict.collect.topology import Bandwidths, Topology
 from tests.samples import topology_of
 from tests.shapes import shape
 
@@ -59,7 +61,7 @@ int main(void)
     row("cpus", s->cpu, s->slots);
     row("homes", s->home, s->slots);
     row("nodes", s->node, s->nodes);
-    row("chunks", s->chunk, s->pages == PAGES_DATASET ? s->slots : 0);
+    row("chunks", s->chunk, s->chunks);
     printf("scatter %d\npages %d\n", s->scatter, (int)s->pages);
     path("claims", s->claims);
     path("plan", s->plan);
@@ -152,13 +154,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reader"
 
 
-POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance", "mix", "dataset")
+POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance", "mix", "dataset", "weighted")
 
 
 @pytest.mark.parametrize("topology", [TOPOLOGY, shape([1, 3, 2, 2], memory=[1, 1, 0, 1], pus=2)])
 def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> None:
     files = PlacementFiles(plan=UGLY, profile="/p", map="/m", claims="/c")
-    for mapping in full_space(topology):
+    for mapping in subset("weighted", topology):
         environment = preload_environment({}, resolve(mapping, topology), "/nowhere.so", files)
         done = subprocess.run(
             [reader], env={"NUMAPLACE": environment["NUMAPLACE"]}, capture_output=True, text=True, check=True
@@ -196,7 +198,7 @@ def ranked(launcher: str, rank: int, ranks: int) -> dict[str, str]:
 @pytest.mark.parametrize("launcher", ["openmpi", "hydra", "srun", "flux", "mpirun under srun"])
 def test_a_rank_reads_its_share(reader: Path, launcher: str) -> None:
     topology = shape([4, 4, 4, 4], memory=[1, 1, 0, 1])
-    for mapping, ranks in zip(full_space(topology), itertools.cycle((2, 3, 4, 5))):
+    for mapping, ranks in zip(subset("weighted", topology), itertools.cycle((2, 3, 4, 5))):
         placement = resolve(mapping, topology)
         rank = mapping.threads % ranks
         variables = ranked(launcher, rank, ranks)
@@ -233,9 +235,28 @@ def check_read(found: dict[str, list[str]], mapping: Mapping, topology: Topology
     assert found["scatter"] == [str(int(mapping.thread_policy == "scatter"))]
     assert POLICIES[int(found["pages"][0])] == mapping.page_policy
     nodes = os_indices(list(resolve(mapping, topology).page_nodes))
-    assert found["nodes"] == (sorted(nodes, key=int) if mapping.page_policy == "interleave" else nodes)
-    if mapping.page_policy == "dataset":
+    ascending = mapping.page_policy in {"interleave", "weighted"}
+    assert found["nodes"] == (sorted(nodes, key=int) if ascending else nodes)
+    if mapping.page_policy in {"dataset", "weighted"}:
         assert found["chunks"] == os_indices(list(resolve(mapping, topology).chunks))
+    else:
+        assert found["chunks"] == []
+
+
+def test_page_nodes_without_weight_are_left_out() -> None:
+    topology = load_description("sandybridge-4x8").topology
+    settings = pairs(settings_text(resolve(parse_label("8x1-contiguous-weighted@4"), topology)))
+    assert (settings["nodes"], settings["chunks"]) == ("0,1,3", "0*6,1,3")
+
+
+def test_a_rank_has_the_weights_of_its_own_nodes(reader: Path) -> None:
+    thread, node = ((90.0,) * 3,) * 3, ((30.0, 20.0, 20.0), (20.0, 30.0, 20.0), (20.0, 20.0, 10.0))
+    topology = msgspec.structs.replace(shape([2, 2, 2]), bandwidths=Bandwidths(thread, node))
+    placement = resolve(parse_label("6x3-contiguous-weighted"), topology)
+    assert placement.weights == (3, 3, 1)
+    environment = preload_environment({}, placement, "/nowhere.so") | ranked("openmpi", 0, 2)
+    done = subprocess.run([reader], env=environment, capture_output=True, text=True, check=True)
+    assert "\nnodes 10 11\nchunks 10 10 10 11 11 11\n" in done.stdout
 
 
 def test_the_library_comes_first_and_the_runtime_does_not_bind() -> None:

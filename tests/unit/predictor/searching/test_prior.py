@@ -151,3 +151,20 @@ def test_programs_that_ran_under_other_mappings_are_not_put_together() -> None:
     for other in (machine("other", 2, 4), msgspec.structs.replace(one, default=one.mappings[1])):
         with pytest.raises(ValueError, match="another shape or under other mappings"):
             with_programs(one, other)
+
+
+def test_policies_that_are_asked_for_gain_what_the_nearest_does() -> None:
+    far = shape([4, 4], distances=[[10, 30], [30, 10]])
+    prior = known_of(far, None, [machine("one", 2)], lambda _: True, modelled=False)
+    for usual in ((), ("interleave",)):
+        assert prior.with_policies(usual, far, lambda _: True).mappings == prior.mappings
+    assert prior.with_policies(("weighted",), far, lambda _: False).mappings == prior.mappings
+    found = prior.with_policies(("weighted", "bind"), far, lambda _: True)
+    more = found.mappings[len(prior.mappings) :]
+    assert "4x1-contiguous-weighted@2" in {mapping.label for mapping in more}
+    assert {mapping.page_policy for mapping in more} == {"weighted"}
+    assert not {"weighted"} & {mapping.page_policy for mapping in prior.mappings}
+    labels = [mapping.label for mapping in found.mappings]
+    one, other = (labels.index(f"4x1-contiguous-{pages}@2") for pages in ("weighted", "interleave"))
+    assert found.known.gains.shape[1] == len(labels)
+    assert (found.known.gains[:, one] == found.known.gains[:, other]).all()

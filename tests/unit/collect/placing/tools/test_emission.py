@@ -38,6 +38,18 @@ def test_a_job_of_ranks_is_a_caution(tool: Tool) -> None:
     assert not any("rank" in caution for caution in emit(tool, placement, PROGRAM, {}).cautions)
 
 
+def test_numactl_alone_has_weights_and_says_what_they_take() -> None:
+    far = shape([4, 4], distances=[[10, 30], [30, 10]])
+    found = emitted("numactl", "4x1-contiguous-weighted@2", far)
+    assert found.exact
+    assert "--weighted-interleave=10-11" in words_of(found.text)[1]
+    assert "weighted_interleave/node10 to 3, " in found.cautions[-1]
+    assert "weighted_interleave/node11 to 1 " in found.cautions[-1]
+    other = emitted("hwloc", "4x1-contiguous-weighted@2", far)
+    assert (other.exact, other.mapping.label) == (False, "4x1-contiguous-interleave@2")
+    assert "exact: --emit numactl" in other.note
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("label", ["4x1-contiguous-bind", "8x2-scatter-bind@1", "4x1-contiguous-remote"])
 def test_a_full_node_ends_no_program(tool: Tool, label: str) -> None:
