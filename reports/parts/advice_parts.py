@@ -23,6 +23,7 @@ from numapredict.predictor.advising.advice_text import (
 from numapredict.predictor.advising.confirmation import Confirmation
 from numapredict.predictor.advising.mapping_text import mapping_in_words
 from numapredict.reports.parts.quantity import factor, seconds
+from numapredict.reports.parts.topology import TopologyData
 
 
 class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +32,7 @@ class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
     ``interval`` is what confirms a gain.
     ``computed`` says which mappings were computed from traces, ``to_apply`` where the command applies the advice.
     ``over_default`` is the speedup over the default mapping, None where it is not known or would say nothing new.
+    ``placed`` is the mapping drawn on the nodes, None where the program stays as it is.
     """
 
     answer: Advice
@@ -42,6 +44,7 @@ class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
     interval: str
     computed: str
     to_apply: str
+    placed: TopologyData | None
 
 
 class Round(NamedTuple):
@@ -74,7 +77,7 @@ class FurtherData(msgspec.Struct, frozen=True, kw_only=True):
     expected_by: str
 
 
-def answer_data(found: Advice) -> AnswerData:
+def answer_data(found: Advice, placed: TopologyData | None = None) -> AnswerData:
     """Return the record of an answer that is consistent."""
     mapping, confirmation = found.mapping, found.confirmation
     new = found.baseline != found.default != mapping and not found.keep
@@ -88,6 +91,7 @@ def answer_data(found: Advice) -> AnswerData:
         interval=confirmed_in_words(confirmation) if confirmation and len(confirmation.mapping_s) > 1 else "",
         computed=computed_in_words(found),
         to_apply=to_apply(found.modelled).strip(),
+        placed=placed,
     )
 
 
