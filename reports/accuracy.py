@@ -1,4 +1,4 @@
-"""The figure of accuracy: what further runs were expected to give and gave, and the distribution of regret."""
+"""The figure of accuracy: the runs that came farthest from what was expected, and the distribution of regret."""
 
 import math
 import textwrap
@@ -39,10 +39,11 @@ LINES = (
 )
 """Colours and strokes: where curves coincide, the lower one shows in the gaps."""
 
-MOST_MISSES = 5
+MOST_MISSES = 16
+"""How many of the runs outside their interval have a row: hundreds inside it would hide them."""
 
 MOST_LETTERS = 40
-"""Most letters of a name in the legend; longer ones are shortened."""
+"""Most letters of a name beside its row; longer ones are shortened."""
 
 LABEL_SHARE = 0.075
 """The share of an axis that a tick's label takes, with its margin."""
@@ -85,7 +86,7 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def misses(self) -> tuple[AccuracyPoint, ...]:
-        """Return the programs farthest from their intervals, at most five."""
+        """Return the runs farthest from their intervals, the farthest first."""
         outside = [point for point in self.points if point.miss > 1e-9]
         return tuple(sorted(outside, key=lambda point: -point.miss)[:MOST_MISSES])
 
@@ -130,10 +131,10 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
 
 
 def accuracy_figure(data: AccuracyData) -> Figure:
-    """Return the figure: speedups at the left, regrets at the right."""
-    figure = Figure(figsize=(12.4, 7.2), layout="constrained")
+    """Return the figure: the runs outside their interval at the left, regrets at the right."""
+    figure = Figure(figsize=(13.4, 6.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    _draw_points(left, data)
+    _draw_misses(left, data)
     _draw_regrets(right, data)
     # Not wrapped by Matplotlib, which takes what it wraps for formulas in spite of ``spell``.
     figure.suptitle(textwrap.fill(data.title, 120), fontsize=11)
@@ -151,51 +152,40 @@ def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
     )
 
 
-def _draw_points(axes: Axes, data: AccuracyData) -> None:
-    many = len(data.points) > 40
-    for machine, colour, marker in zip(data.machines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):
-        points = [point for point in data.points if point.machine == machine]
-        if points:
-            expected = [point.expected for point in points]
-            axes.errorbar(
-                expected,
-                [point.measured for point in points],
-                xerr=[
-                    [max(0.0, point.expected - point.low) for point in points],
-                    [max(0.0, point.high - point.expected) for point in points],
-                ],
-                color=colour,
-                marker=marker,
-                markersize=4.5 if many else 6,
-                linestyle="none",
-                elinewidth=0.6 if many else 1,
-                ecolor=to_rgba(colour, 0.45),
-                label=f"{drawable(machine, MOST_LETTERS)}: {len(points)} runs",
-            )
-    values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
+def _draw_misses(axes: Axes, data: AccuracyData) -> None:
+    """Draw a row for each run farthest outside its interval: the interval, what was expected, and what came."""
+    misses = data.misses
+    several = len(data.machines) > 1
+    for machine, colour in zip(data.machines, cycle(palette.SERIES), strict=False):
+        rows = [row for row, point in enumerate(misses) if point.machine == machine]
+        if not rows:
+            continue
+        lows, highs = [misses[row].low for row in rows], [misses[row].high for row in rows]
+        axes.hlines(rows, lows, highs, color=to_rgba(colour, 0.35), linewidth=7)
+        axes.plot([misses[row].expected for row in rows], rows, "|", color=colour, markersize=9, markeredgewidth=1.6)
+        axes.plot([misses[row].measured for row in rows], rows, "o", color=colour, markeredgecolor="black")
+    values = [value for point in misses for value in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
-    axes.plot([least, most], [least, most], color=palette.GREY, linestyle="--", linewidth=1, zorder=0)
-    axes.axhline(1, color=palette.GREY, linestyle=":", linewidth=1, zorder=0)
-    for number, point in enumerate(data.misses, 1):
-        axes.annotate(
-            str(number), (point.expected, point.measured), textcoords="offset points", xytext=(5, -9), fontsize=9
-        )
-    for scale, limit in ((axes.set_xscale, axes.set_xlim), (axes.set_yscale, axes.set_ylim)):
-        scale("log", base=2)
-        limit(least, most)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(FixedLocator(_ticks(least, most)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.set_xlabel("expected speedup over the best run so far, with its 90% interval")
-    axes.set_ylabel("speedup of the run")
-    palette.quieten(axes)
-    for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
-        where = f" on {drawable(point.machine, MOST_LETTERS)}" if len(data.machines) > 1 else ""
-        axes.plot([], [], " ", label=f"{number}: {drawable(point.program, MOST_LETTERS)}{where}")
-    if data.points:
-        _legend(axes, columns=2)
-    axes.set_title(f"{data.within} of {len(data.points)} runs within the 90% interval", fontsize=10)
+    axes.axvline(1, color=palette.GREY, linestyle="--", linewidth=1, zorder=0)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(least, most)
+    axes.xaxis.set_major_locator(FixedLocator(_ticks(least, most)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.set_xlabel(
+        "speedup over the best run so far\nbar: the 90% interval, line: the median expected; dot: what came"
+    )
+    names = [
+        drawable(point.program, MOST_LETTERS) + (f" on {drawable(point.machine, MOST_LETTERS)}" if several else "")
+        for point in misses
+    ]
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    palette.quieten(axes, "x")
+    outside = len(data.points) - data.within
+    which = f"the other {outside}" if outside == len(misses) else f"the {len(misses)} farthest of the other {outside}"
+    title = f"{data.within} of {len(data.points)} runs came within their 90% interval"
+    axes.set_title(title + (f"; {which}" if misses else ""), fontsize=10)
 
 
 def _ticks(least: float, most: float) -> list[float]:
@@ -233,14 +223,9 @@ def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("regret: time over that of the best mapping, less 1")
     axes.set_ylabel("programs with no more regret")
-    _legend(axes, columns=1)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False, fontsize=8.5)  # where it hides nothing
     palette.quieten(axes)
     axes.set_title("regret of all held-out programs", fontsize=10)
-
-
-def _legend(axes: Axes, columns: int) -> None:
-    """Put the legend below the axes, where it never hides data."""
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=columns, frameon=False, fontsize=8.5)
 
 
 def _percent(share: float) -> str:

@@ -1,12 +1,13 @@
 """The figure of cheaper training: gain captured over the share of all runs that a model was learned from."""
 
+import math
 from collections.abc import Sequence
 from itertools import cycle
 
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator, PercentFormatter
 
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve
 from numapredict.reports import palette
@@ -14,6 +15,9 @@ from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, sign, source_line
 
 ENOUGH = 0.95
+
+FLOOR = 0.8
+"""Where the scale begins, or at the next 10% below the least of the pilots' draws: mappings at random may leave it."""
 
 
 class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,12 +107,17 @@ def budget_figure(data: BudgetCurvesData) -> Figure:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.set_xlabel("runs made, as a share of all programs under all mappings")
     axes.set_ylabel("gain captured on held-out programs,\nrelative to a model of all runs")
-    axes.set_ylim(min(0.0, axes.get_ylim()[0]), max(1.1, axes.get_ylim()[1]))
+    low = min((math.floor(10 * value + 1e-9) / 10 for line in data.lines for value in line.low), default=FLOOR)
+    axes.set_ylim(min(FLOOR, low), max(1.02, axes.get_ylim()[1]))
+    axes.yaxis.set_major_locator(MultipleLocator(0.05 if low > 0.5 else 0.1))
     palette.quieten(axes)
     for machine in data.omitted:
         axes.plot([], [], " ", label=f"{drawable(machine)}: nothing to gain")
     if data.lines or data.omitted:
-        axes.legend(loc="lower right", frameon=False, title="mappings chosen by pilot runs (dotted: at random)")
+        beyond = any(value < min(FLOOR, low) for line in data.lines for value in line.by_chance)
+        dotted = f"dotted: at random{', from below the scale' if beyond else ''}"
+        title = f"mappings chosen by pilot runs ({dotted})"
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False, title=title)
     figure.suptitle("\n".join(data.title.split(", ")), fontsize=10)
     sign(figure, data.source)
     return figure

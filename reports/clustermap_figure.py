@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import matplotlib as mpl
+import msgspec
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -17,6 +18,7 @@ from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.predictor.learning.clustering import Array
 from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
+from numapredict.reports.column_order import Column, columns_of, fastest
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import width_of
 from numapredict.reports.program_order import colour_limit
@@ -29,8 +31,7 @@ MOST_LETTERS = 40
 
 NAME_POINTS = 7.0
 
-LABELLED_COLUMNS = 64
-"""Up to this number, each mapping has a label below; more are identified by the bars above and by threads x nodes."""
+FOLDED = "\nMappings of fewer cores share a column by threads: the fastest for each program."
 
 TALL = 8.0
 """A heatmap higher than this, in inches, has the bars below it as well: those above are too far from its last rows."""
@@ -57,44 +58,54 @@ PAGE_COLOURS: dict[str, str] = dict(
 
 
 def figure_of(data: ClustermapData) -> Figure:
-    """Return the figure: dendrogram, heatmap with bars above that say what each mapping is, colour scale, legend.
+    """Return the figure: colour scale and legend above dendrogram and heatmap, whose bars say what each mapping is.
 
     All sizes are in inches, so that text stays legible whatever the number of programs and mappings.
     """
-    programs, mappings = len(data.programs), len(data.mappings)
-    labelled = mappings <= LABELLED_COLUMNS
-    width = max(4.5, mappings * (0.19 if labelled else 0.05))
+    columns, programs = shown_columns(data), len(data.programs)
+    width = max(5.5, len(columns) * 0.19)
     height = programs * max(0.125, min(0.32, 9.0 / programs))
-    names = max(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in short_names(data)[0]) + 0.25
-    tree, bars = 2.0, 0.19 * len(choices_of(data))
-    below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
-    total_width = 0.25 + tree + 0.28 + width + names + 1.25
+    names = max(0.7, *(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in short_names(data)[0])) + 0.25
+    tree, bars, keys = 2.0, 0.19 * len(choices_of(data, columns)), 0.95
+    below = 0.25 + 0.059 * max(len(column.label) for column in columns)
+    total_width = 0.25 + tree + 0.28 + width + names + 0.1
     again = bars + 0.08 if height > TALL else 0.0
-    total_height = 0.92 + bars + 0.2 + height + again + below + 0.6
+    total_height = 1.06 + keys + bars + 0.2 + height + again + below
     figure = Figure(figsize=(total_width, total_height))
 
     def place(left: float, bottom: float, across: float, up: float) -> Axes:
         return figure.add_axes((left / total_width, bottom / total_height, across / total_width, up / total_height))
 
-    scale = min(max(height, 1.7), 3.5)
-    left, bottom = 0.25 + tree + 0.28, again + below + 0.6
+    left, bottom, top = 0.25 + tree + 0.28, again + below, total_height - 1.06
     _draw_tree(place(0.25, bottom, tree, height), data)
     _draw_clusters(place(0.25 + tree + 0.05, bottom, 0.14, height), data)
     heat = place(left, bottom, width, height)
-    _draw_heat(heat, place(left + width + names + 0.1, bottom + height - scale, 0.16, scale), data)
-    _name_rows_and_columns(heat, data, labelled, again)
-    _draw_bars(place(left, bottom + height + 0.06, width, bars), data, width / mappings)
+    _draw_heat(heat, place(0.35, top - 0.13, 5.2, 0.13), data, columns)
+    _name_rows_and_columns(heat, data, columns, again)
+    _draw_bars(place(left, bottom + height + 0.06, width, bars), data, columns, width)
     if again:
-        _draw_bars(place(left, bottom - again + 0.02, width, bars), data, width / mappings, again=True)
+        _draw_bars(place(left, bottom - again + 0.02, width, bars), data, columns, width, again=True)
     figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
+    folded = any(len(column.mappings) > 1 for column in columns)
     subtitle = (
         f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping.\n"
         f"{data.method}{short_names(data)[1]}"
+        f"{FOLDED * folded}"
     )
     figure.text(0.25 / total_width, 1 - 0.48 / total_height, subtitle, fontsize=9, va="top", color="#404040")
-    _draw_legend(figure, data, left / total_width, 0.08 / total_height)
+    _draw_legend(figure, data, 0.25 / total_width, (top - 0.4) / total_height)
     sign(figure, data.source)
     return figure
+
+
+def shown_columns(data: ClustermapData) -> tuple[Column, ...]:
+    """Return the columns from left to right."""
+    return columns_of(
+        [each.label for each in data.mappings],
+        [msgspec.structs.astuple(each) for each in data.mappings],
+        np.array(data.log2_times),
+        data.mappings.index(data.default) if data.default in data.mappings else -1,
+    )
 
 
 def short_names(data: ClustermapData) -> tuple[tuple[str, ...], str]:
@@ -140,14 +151,14 @@ def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
     axes.set_axis_off()
 
 
-def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
+def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData, columns: Sequence[Column]) -> None:
     """Draw the heatmap, white for the default's time, with a dot per row and the colour scale in factors.
 
     Not by seaborn's clustermap, which draws no numbers on bars and clusters, no branch in its cluster's colour and no
     scale of distances, lays out by shares of the figure, so that names overlap the scale, and leaves names out.
     """
-    values = np.array(data.log2_times)
-    limit = colour_limit(values)
+    values = fastest(np.array(data.log2_times), columns)
+    limit = colour_limit(np.array(data.log2_times))
     ticks = [tick for tick in range(-3, 4) if abs(tick) <= limit]
     beyond = (values.min() < -limit, values.max() > limit)
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[beyond]
@@ -161,9 +172,9 @@ def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
         xticklabels=False,
         yticklabels=False,
         cbar_ax=scale,
-        cbar_kws={"extend": extend},
+        cbar_kws={"extend": extend, "orientation": "horizontal"},
     )
-    scale.set_yticks(ticks, [_factor(tick) for tick in ticks], fontsize=8)
+    scale.set_xticks(ticks, [_factor(tick) for tick in ticks], fontsize=8)
     # A light rim, since the fastest cells are the darkest; whole also at the edge.
     axes.plot(
         values.argmin(axis=1) + 0.5,
@@ -179,45 +190,34 @@ def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
     )
     for _, _, stop in itertools.islice(_runs(data.clusters), len(set(data.clusters)) - 1):
         axes.axhline(stop, color="black", linewidth=0.8)
-    for _, start, _ in itertools.islice(_sizes(data), 1, None):
+    for _, start, _ in itertools.islice(_runs([column.group for column in columns]), 1, None):
         axes.axvline(start, color="black", linewidth=0.5)
 
 
-def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, below: float) -> None:
-    """Write the programs at the right, and the mappings or their sizes ``below`` inches under the heatmap."""
-    rows, columns = len(data.programs), len(data.mappings)
+def _name_rows_and_columns(axes: Axes, data: ClustermapData, columns: Sequence[Column], below: float) -> None:
+    """Write the programs at the right, and the columns ``below`` inches under the heatmap."""
+    rows = len(data.programs)
     axes.yaxis.tick_right()
     axes.set_yticks(
         np.arange(rows) + 0.5, [drawable(name, MOST_LETTERS) for name in short_names(data)[0]], fontsize=NAME_POINTS
     )
-    if labelled:
-        axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)
-    else:
-        middles = [(start + stop) / 2 for _, start, stop in _sizes(data)]
-        texts = [
-            f"{size}{f' {l3s}l3' * (l3s > 0)}{f' smt{each}' * (each > 1)}" for (size, each, l3s), _, _ in _sizes(data)
-        ]
-        axes.set_xticks(middles, texts, rotation=90, fontsize=8)
-        axes.set_xlabel("threads x thread nodes", fontsize=8)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, [each.label for each in columns], rotation=90, fontsize=7.5)
     axes.tick_params(length=2, pad=2)
     axes.tick_params(axis="x", length=0 if below else 2, pad=2 + 72 * below)
 
 
-def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[str, int, int], int, int]]:
-    """Yield each threads x thread nodes, threads a core and L3s with its first column and the one after its last."""
-    return _runs([(f"{m.threads}x{m.thread_nodes}", m.threads_per_core, m.thread_l3s) for m in data.mappings])
-
-
-def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
-    """Draw the choices of every mapping, a bar per choice, and a triangle over the default.
+def _draw_bars(axes: Axes, data: ClustermapData, columns: Sequence[Column], width: float, again: bool = False) -> None:
+    """Draw the choices of every column, a bar per choice, and a triangle over the default; ``width`` is in inches.
 
     ``again``: below the heatmap, with names at the right, since the tree's scale is at the left.
     """
     blues = mpl.colormaps["Blues"]
-    choices = choices_of(data)
+    choices, column_width = choices_of(data, columns), width / len(columns)
     for row, (name, values) in enumerate(choices):
         steps = sorted({value for value in values if isinstance(value, int)})
         for value, start, stop in _runs(values):
+            if value is None:
+                continue
             if isinstance(value, int):
                 share = 0.12 + 0.75 * steps.index(value) / max(1, len(steps) - 1)
                 colour, dark = mpl.colors.to_hex(blues(share)), share > 0.55
@@ -234,22 +234,31 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
                     fontsize=6.5,
                     color="white" if dark else "black",
                 )
-        name_x = len(data.mappings) + 0.06 / column_width if again else -0.06 / column_width
+        name_x = len(columns) + 0.06 / column_width if again else -0.06 / column_width
         axes.text(name_x, row + 0.5, name, ha="left" if again else "right", va="center", fontsize=8)
     if data.default in data.mappings and not again:
-        at = data.mappings.index(data.default) + 0.5
+        default = data.mappings.index(data.default)
+        at = next(at for at, column in enumerate(columns) if default in column.mappings) + 0.5
         axes.plot([at], [-0.32], "v", color="black", markersize=6, clip_on=False)
-    axes.set_xlim(0, len(data.mappings))
+    axes.set_xlim(0, len(columns))
     axes.set_ylim(len(choices), 0)
     axes.set_axis_off()
 
 
-def choices_of(data: ClustermapData) -> list[tuple[str, list[int | str]]]:
-    """Return the name of each bar and its value for every mapping; SMT and L3 caches have one where they are used."""
+def choices_of(data: ClustermapData, columns: Sequence[Column]) -> list[tuple[str, list[int | str | None]]]:
+    """Return the name of each bar and its value for every column, None where its mappings differ in it.
+
+    SMT and L3 caches have a bar where they are used.
+    """
     smt, l3s = any(m.threads_per_core > 1 for m in data.mappings), any(m.thread_l3s for m in data.mappings)
     names = (*CHOICES[:5], *CHOICES[5:6] * smt, *CHOICES[6:] * l3s)
     words = {"threads_per_core": "threads a core", "thread_l3s": "thread L3s"}
-    return [(words.get(name, name.replace("_", " ")), [getattr(m, name) for m in data.mappings]) for name in names]
+
+    def value(column: Column, name: str) -> int | str | None:
+        values = {getattr(data.mappings[at], name) for at in column.mappings}
+        return values.pop() if len(values) == 1 else None
+
+    return [(words.get(name, name.replace("_", " ")), [value(each, name) for each in columns]) for name in names]
 
 
 def _signed_root(values: Array) -> Array:
@@ -266,13 +275,14 @@ def _factor(log2: int) -> str:
     return "default" if log2 == 0 else f"{2 ** abs(log2)}x {'slower' if log2 > 0 else 'faster'}"
 
 
-def _draw_legend(figure: Figure, data: ClustermapData, left: float, bottom: float) -> None:
-    """Draw the colours of the policies that occur, thread policies first."""
-    threads = [policy for policy in THREAD_POLICIES if any(m.thread_policy == policy for m in data.mappings)]
-    pages = [policy for policy in PAGE_POLICIES if any(m.page_policy == policy for m in data.mappings)]
+def _draw_legend(figure: Figure, data: ClustermapData, left: float, top: float) -> None:
+    """Draw the colours of the policies that occur, thread policies first, down from ``top``."""
+    drawn = {each for _, values in choices_of(data, shown_columns(data)) for each in values}
+    threads = [policy for policy in THREAD_POLICIES if policy in drawn]
+    pages = [policy for policy in PAGE_POLICIES if policy in drawn]
     patches = [Patch(color=THREAD_COLOURS[policy], label=policy) for policy in threads]
     patches += [Patch(color=PAGE_COLOURS[policy], label=policy) for policy in pages]
-    figure.legend(handles=patches, loc="lower left", bbox_to_anchor=(left, bottom), ncols=5, frameon=False, fontsize=8)
+    figure.legend(handles=patches, loc="upper left", bbox_to_anchor=(left, top), ncols=5, frameon=False, fontsize=8)
 
 
 def _runs(values: Sequence[Value]) -> Iterator[tuple[Value, int, int]]:

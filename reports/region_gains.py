@@ -34,6 +34,9 @@ WHY: dict[State, str] = {
     "not tried": "not replayed: the search expected less of it than of others, or the time was used up",
 }
 
+LEFT_OUT = frozenset({"failed", "own team"})
+"""States of cells that have a reason in place of a figure."""
+
 
 class GainCell(msgspec.Struct, frozen=True, kw_only=True):
     """A region under a mapping: the speedup over the baseline, the lowest of all rounds, and a replay's time.
@@ -241,3 +244,14 @@ def _left_out(regions: Sequence[ReplayedRegion], names: Callable[[ReplayedRegion
         for reason, group in groups.items()
     ]
     yield from sorted(found, key=lambda each: -each.share)
+
+
+def letters_of(data: RegionGainsData) -> dict[str, str]:
+    """Return a letter for each reason why a cell has no number, in the order of the cells."""
+    found = dict.fromkeys(cell.why for row in data.rows for cell in row.cells if cell.state in LEFT_OUT)
+    return {why: _numeral(number) for number, why in enumerate(found)}
+
+
+def _numeral(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ..."""
+    return (_numeral(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)

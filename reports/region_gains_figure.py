@@ -16,7 +16,16 @@ from numapredict.predictor.regions.replayed_regions import LEAST_SPEEDUP
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import width_of
-from numapredict.reports.region_gains import GainCell, GainRow, RegionGainsData, limit_of, short_name, shown_part
+from numapredict.reports.region_gains import (
+    LEFT_OUT,
+    GainCell,
+    GainRow,
+    RegionGainsData,
+    letters_of,
+    limit_of,
+    short_name,
+    shown_part,
+)
 from numapredict.reports.source import sign
 
 CELL, ROW, BAR = 0.8, 0.4, 1.15
@@ -34,7 +43,6 @@ NARROWEST = 7.5
 
 DOT = "\u00b7"
 WHOLE = "one mapping for the whole program"
-LEFT_OUT = frozenset({"failed", "own team"})
 NOTES = (
     "Number: speedup over the baseline (left column: the time of its replay). Bold: it gained in each of three or more "
     "rounds. Framed: the best of these, else the baseline. Once: it gained, but was not confirmed; not always: it lost "
@@ -48,7 +56,7 @@ def region_gains_figure(data: RegionGainsData) -> Figure:
     All sizes are in inches, so that text stays legible whatever the number of regions and mappings.
     """
     shown = shown_part(data)
-    reasons = _letters(shown)
+    reasons = letters_of(shown)
     names = max((width_of(name, NAME_POINTS) for name in (*map(_name, shown.rows), WHOLE)), default=1.0)
     left = EDGE + names + GAP + BAR + GAP
     wide = CELL * len(shown.mappings) if shown.rows else 0.0
@@ -109,17 +117,6 @@ def _about(data: RegionGainsData) -> str:
         return f"{own}; no one mapping gains over all of them."
     one = data.whole[data.best].speedup or 1.0
     return f"{own}; under one mapping for the whole program, {data.mappings[data.best]}, {one:.2f}x."
-
-
-def _letters(data: RegionGainsData) -> dict[str, str]:
-    """Return a letter for each reason why a cell has no number, in the order of the cells."""
-    found = dict.fromkeys(cell.why for row in data.rows for cell in row.cells if cell.state in LEFT_OUT)
-    return {why: _numeral(number) for number, why in enumerate(found)}
-
-
-def _numeral(number: int) -> str:
-    """Return a, b, ..., z, aa, ab, ..."""
-    return (_numeral(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
 def _notes(data: RegionGainsData, shown: RegionGainsData, reasons: dict[str, str], letters: int) -> Iterator[str]:

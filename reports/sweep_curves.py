@@ -20,14 +20,14 @@ MOST_LETTERS = 40
 """Letters of a mapping's name that fit into a panel's width."""
 
 WHAT: dict[FeatureSet, str] = {
-    "times": "run times (26, 27)",
-    "local_accesses": "local accesses (28a)",
-    "remote_accesses": "remote accesses (28b)",
-    "local_bandwidth_GBps": "local bandwidth (28c)",
-    "remote_bandwidth_GBps": "remote bandwidth (28d)",
-    "two_probes": "a time and a bandwidth (29)",
+    "times": "run times",
+    "local_accesses": "local accesses",
+    "remote_accesses": "remote accesses",
+    "local_bandwidth_GBps": "local bandwidth",
+    "remote_bandwidth_GBps": "remote bandwidth",
+    "two_probes": "a time and a bandwidth",
 }
-"""What each curve's clusters are found by, with the thesis's figures."""
+"""What each curve's clusters are found by."""
 
 BEST, DEFAULT = "each program's best", "the default"
 LEAST = 0.55
@@ -96,13 +96,12 @@ def sweep_figure(data: SweepCurvesData) -> Figure:
     drawn[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     drawn[0].set_ylabel("mean speedup over the default,\nas a share of the best (in sample)")
     about = "each program under the best mapping of its cluster's centroid; clusters by the quantity at the curve's end"
-    figure.suptitle(f"{data.title}\n{about}\n(numbers: the thesis's figures)", fontsize=11)
+    figure.suptitle(f"{data.title}\n{about}", fontsize=11)
     sign(figure, data.source)
     return figure
 
 
 def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
-    among = len(panel.curves) > 1
     for number, curve in enumerate(panel.curves):
         colour, marker = STYLES[curve.features]
         axes.plot(
@@ -110,8 +109,9 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
             [speedup / panel.best for speedup in curve.speedups],
             color=colour,
             marker=marker,
-            markersize=max(8 - number, 3) if among else 4,  # coinciding curves hide less of each other
-            linewidth=max(3.2 - 0.4 * number, 1.0) if among else 1.4,
+            markersize=5,
+            markevery=(number, len(panel.curves)),  # by turns: where curves coincide, each still shows its marks
+            linewidth=1.6,
             label=WHAT[curve.features],
         )
     axes.axhline(1, color=palette.GREY, linestyle="--", linewidth=1, label=BEST)

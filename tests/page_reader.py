@@ -27,6 +27,11 @@ def hover(browser: Chromium, row: int, place: int) -> None:
     browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", moved)
 
 
+def by_label(browser: Chromium) -> None:
+    """Order the columns as the record has them: by threads, nodes and policies."""
+    browser.find('#columns option[value="label"]').click()
+
+
 def tip(browser: Chromium) -> list[str]:
     """Return what is shown about a cell, line by line; nothing where it is hidden."""
     return browser.text("#tip").splitlines()

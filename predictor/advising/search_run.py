@@ -36,8 +36,9 @@ class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
     ``ended``: it was stopped once it had taken as long as the best run; ``time_s`` is when. ``figure`` is its metric,
     None where times are compared. ``speedup`` is over the baseline, by the metric if there is one, None for such a run
     and for one that ``failed``, as ``message`` says, without a time. ``region_time_s`` and ``region_speedup`` are those
-    of the parallel regions, None where these are not timed. ``computed``: it was the best of its number of threads, by
-    the trace of another run.
+    of the parallel regions, None where these are not timed. ``local_share`` is the part of its accesses to memory that
+    the thread's own node served, 0 to 1, None where nothing read it. ``computed``: it was the best of its number of
+    threads, by the trace of another run.
     """
 
     mapping: AnyMapping
@@ -47,6 +48,7 @@ class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
     speedup: float | None = None
     region_time_s: float | None = None
     region_speedup: float | None = None
+    local_share: float | None = None
     message: str = ""
     computed: bool = False
 

@@ -250,6 +250,7 @@ class Search:
             speedup=2**whole_gain,
             region_time_s=measured.region_time_s if regions else None,
             region_speedup=2**gain if regions else None,
+            local_share=made.measurement.local_share,
         )
 
     def _gains(self, times: list[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""`report accuracy`: expected against measured speedups of held-out programs."""
+"""`report accuracy`: the runs of held-out programs that came farthest from what was expected."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @figure_option("accuracy")
 @JSON
 def accuracy(datasets: tuple[str, ...], default: "AnyMapping | None", jobs: int, output: Path, as_json: bool) -> None:
-    """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
+    """Draw which runs of held-out programs came farthest from what was expected, and the regret of all."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):
         from numapredict.reports.accuracy import accuracy_data, accuracy_figure

@@ -90,6 +90,8 @@ def _one_run(found: Advice, run: SearchRun, first: SearchRun) -> _Problems:
         yield "time_s", f"{run.time_s:g} cannot have been read"
     elif run.outcome != "done" and run.speedup is not None:
         yield "speedup", f"{run.speedup:g} of a run that {run.outcome}"
+    elif run.local_share is not None and not 0 <= run.local_share <= 1:
+        yield "local_share", f"{run.local_share:g} is no share"
     elif run.computed and not found.modelled:
         yield "computed", "true of a run on a computer"
     elif (run.figure is None) != (found.figure.is_time or run.outcome != "done") or not _is_figure(run.figure or 1.0):

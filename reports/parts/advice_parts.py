@@ -18,11 +18,13 @@ from numapredict.predictor.advising.advice_text import (
     decided_by,
     gain_in_words,
     kept_in_words,
+    name_in_words,
     to_apply,
 )
 from numapredict.predictor.advising.confirmation import Confirmation
 from numapredict.predictor.advising.mapping_text import mapping_in_words
 from numapredict.reports.parts.quantity import factor, seconds
+from numapredict.reports.parts.topology import TopologyData
 
 
 class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,8 @@ class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
     ``interval`` is what confirms a gain.
     ``computed`` says which mappings were computed from traces, ``to_apply`` where the command applies the advice.
     ``over_default`` is the speedup over the default mapping, None where it is not known or would say nothing new.
+    ``placed`` is the mapping drawn on the nodes, None where the program stays as it is. ``local`` has the shares of
+    local accesses before and after, each by its mapping, empty where not both were read.
     """
 
     answer: Advice
@@ -42,6 +46,8 @@ class AnswerData(msgspec.Struct, frozen=True, kw_only=True):
     interval: str
     computed: str
     to_apply: str
+    placed: TopologyData | None
+    local: tuple[tuple[str, float], ...]
 
 
 class Round(NamedTuple):
@@ -74,7 +80,7 @@ class FurtherData(msgspec.Struct, frozen=True, kw_only=True):
     expected_by: str
 
 
-def answer_data(found: Advice) -> AnswerData:
+def answer_data(found: Advice, placed: TopologyData | None = None) -> AnswerData:
     """Return the record of an answer that is consistent."""
     mapping, confirmation = found.mapping, found.confirmation
     new = found.baseline != found.default != mapping and not found.keep
@@ -88,7 +94,17 @@ def answer_data(found: Advice) -> AnswerData:
         interval=confirmed_in_words(confirmation) if confirmation and len(confirmation.mapping_s) > 1 else "",
         computed=computed_in_words(found),
         to_apply=to_apply(found.modelled).strip(),
+        placed=placed,
+        local=_local_shares(found),
     )
+
+
+def _local_shares(found: Advice) -> tuple[tuple[str, float], ...]:
+    """Return the shares of local accesses under the baseline and under the advised mapping."""
+    shares = {run.mapping: run.local_share for run in found.runs if run.outcome == "done"}
+    both = [(name_in_words(each), shares.get(each)) for each in (found.baseline, found.mapping)]
+    known = tuple((name, share) for name, share in both if share is not None)
+    return known if len(known) == 2 and not found.keep else ()
 
 
 def confirming_data(found: Advice, confirmation: Confirmation) -> ConfirmingData:

@@ -147,7 +147,10 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
 
 
 def _advice_page(found: Advice, profile: Profile | None) -> PageData:
-    sections = [Section("answer", "The answer", answer_data(found))]
+    placed = _placed(found, profile) if isinstance(found.mapping, Mapping) else None
+    if placed is None and profile is not None:
+        raise UsageError("--profile: the answer keeps the program as it is, so no mapping says where its pages go")
+    sections = [Section("answer", "The answer", answer_data(found, placed))]
     if (choices := choices_data(found)) is not None:
         sections.append(Section("choices", "What each choice gives", choices))
     sections += [Section("why", "Why", why_data(found)), Section("runs", "The runs", runs_data(found))]
@@ -157,10 +160,6 @@ def _advice_page(found: Advice, profile: Profile | None) -> PageData:
         sections.append(Section("further", "A further run", further_data(found)))
     if (regions := regions_data(found.regions)) is not None:
         sections.append(Section("regions", "Parallel regions", regions))
-    if isinstance(found.mapping, Mapping):
-        sections.append(Section("placed", "Where threads and pages go", _placed(found, profile)))
-    elif profile is not None:
-        raise UsageError("--profile: the answer keeps the program as it is, so no mapping says where its pages go")
     if found.similar is not None:
         sections.append(Section("resembles", "Similar known programs", resembles_data(found.similar)))
     if found.alternatives:

@@ -1,6 +1,6 @@
 """The page's heat map of what regions gain: where each cell, bar and text is, in CSS pixels.
 
-Names stand above their cells: on a narrow screen a column of names would leave no room for a mapping.
+Names and shares stand left of their cells, on a narrow screen above them: a column would leave no room for a mapping.
 """
 
 import math
@@ -8,18 +8,25 @@ import math
 import msgspec
 
 from numapredict.reports.parts.quantity import factor, seconds
-from numapredict.reports.region_gains import GainCell, GainRow, RegionGainsData, limit_of, short_name, shown_part
+from numapredict.reports.region_gains import (
+    LEFT_OUT,
+    GainCell,
+    GainRow,
+    RegionGainsData,
+    letters_of,
+    limit_of,
+    short_name,
+    shown_part,
+)
 
-CELL_WIDTH, CELL_HEIGHT, ABOVE, BETWEEN = 76.0, 38.0, 22.0, 9.0
-"""A cell, the room for a name above it, and that between two rows."""
+CELL_WIDTH, CELL_HEIGHT, HEAD = 76.0, 38.0, 58.0
+"""A cell, and the room for mappings' names."""
 
-HEAD, NARROW, PER_LETTER = 58.0, 340.0, 6.4
-"""The room for mappings' names, that for a name and its bar on a narrow screen, and a letter's mean width."""
+MOST_LETTERS = 44
+"""Letters of a region's name."""
 
 LEVELS = 32
 """The number of the page's last class of colours, that of slow; the middle is the baseline's."""
-
-LETTERLESS = frozenset({"failed", "own team"})
 
 
 class DrawnCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +48,6 @@ class DrawnCell(msgspec.Struct, frozen=True, kw_only=True):
 class DrawnRow(msgspec.Struct, frozen=True, kw_only=True):
     """A region, or the whole program: its name, whole and as drawn, its share in words and as a bar, and its cells."""
 
-    y: float
     name: str
     shown: str
     share: str
@@ -52,31 +58,27 @@ class DrawnRow(msgspec.Struct, frozen=True, kw_only=True):
 class GainsDrawing(msgspec.Struct, frozen=True, kw_only=True):
     """The drawing: mappings' names in lines with the middle of their column, rows, and the reasons of cells.
 
-    ``above`` is the room for a name above its cells. ``scale`` has the classes of colours from slow to fast, ``ends``
-    the factors at its ends. ``left_out`` counts regions and mappings without room.
+    ``head`` is the room for mappings' names. ``scale`` has the classes of colours from slow to fast, ``ticks`` the
+    factors to write below it, each at a share of its length. ``left_out`` counts regions and mappings without room.
     """
 
     width: float
-    height: float
-    above: float
+    head: float
     cell_width: float
     cell_height: float
     mappings: tuple[tuple[float, tuple[str, ...]], ...]
     rows: tuple[DrawnRow, ...]
     reasons: tuple[tuple[str, str], ...]
     scale: tuple[str, ...]
-    ends: tuple[str, str]
+    ticks: tuple[tuple[float, str], ...]
     left_out: int
 
 
 def gains_drawing(data: RegionGainsData) -> GainsDrawing:
     """Return the drawing of what there is room for; the tables have the rest."""
     shown = shown_part(data)
-    reasons = dict.fromkeys(cell.why for row in shown.rows for cell in row.cells if cell.state in LETTERLESS)
-    letters = {why: str(number) for number, why in enumerate(reasons, 1)}
+    letters = letters_of(shown)
     limit = limit_of(shown)
-    width = max(NARROW, CELL_WIDTH * len(shown.mappings))
-    step = ABOVE + CELL_HEIGHT + BETWEEN
     most = max(row.share for row in shown.rows) or 1.0
 
     def cells(row: GainRow | None, found: tuple[GainCell, ...], best: int) -> tuple[DrawnCell, ...]:
@@ -87,22 +89,19 @@ def gains_drawing(data: RegionGainsData) -> GainsDrawing:
 
     rows = [
         DrawnRow(
-            y=HEAD + step * number,
             name=row.name,
-            shown=short_name(row.name, int((NARROW - 45) / PER_LETTER)),
+            shown=short_name(row.name, MOST_LETTERS),
             share=f"{row.share:.0%}",
-            bar=round(NARROW * row.share / most, 1),
+            bar=round(100 * row.share / most, 1),
             cells=cells(row, row.cells, row.best),
         )
-        for number, row in enumerate(shown.rows)
+        for row in shown.rows
     ]
     whole = "One mapping for the whole program"
-    y = HEAD + step * len(rows) + BETWEEN
-    rows.append(DrawnRow(y=y, name=whole, shown=whole, share="", bar=0.0, cells=cells(None, shown.whole, shown.best)))
+    rows.append(DrawnRow(name=whole, shown=whole, share="", bar=0.0, cells=cells(None, shown.whole, shown.best)))
     return GainsDrawing(
-        width=width + 1,  # the last cells' border
-        height=y + ABOVE + CELL_HEIGHT + 4,
-        above=ABOVE,
+        width=CELL_WIDTH * len(shown.mappings) + 1,  # the last cells' border
+        head=HEAD,
         cell_width=CELL_WIDTH,
         cell_height=CELL_HEIGHT,
         mappings=tuple(
@@ -112,7 +111,11 @@ def gains_drawing(data: RegionGainsData) -> GainsDrawing:
         rows=tuple(rows),
         reasons=tuple((letter, why) for why, letter in letters.items()),
         scale=tuple(f"q{level}" for level in range(LEVELS, -1, -1)),
-        ends=(f"{2**-limit:.3g}x", f"{2**limit:.3g}x"),
+        ticks=tuple(
+            ((tick / limit + 1) / 2, "1x" if tick == 0 else f"{2.0**tick:.4g}x")
+            for tick in range(-3, 4)
+            if abs(tick) <= limit
+        ),
         left_out=len(data.mappings) - len(shown.mappings) + len(data.rows) - len(shown.rows),
     )
 
@@ -122,7 +125,7 @@ def _cell(
 ) -> DrawnCell:
     (column, framed), (mapping, letter) = place, names
     colour, text, below = "", "\u00b7", ""
-    if cell.state in LETTERLESS:
+    if cell.state in LEFT_OUT:
         text = letter
     elif cell.state == "baseline":
         text = factor(1.0) if row is None or cell.time_s is None else seconds(cell.time_s)
@@ -136,7 +139,7 @@ def _cell(
     said = f"{where} under {mapping}: {in_words(cell)}"
     return DrawnCell(
         x=CELL_WIDTH * column, colour=colour, text=text, below=below, said=said, framed=framed,
-        strong=cell.state == "confirmed", barred=cell.state in LETTERLESS,
+        strong=cell.state == "confirmed", barred=cell.state in LEFT_OUT,
     )  # fmt: skip
 
 

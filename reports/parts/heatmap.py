@@ -10,6 +10,7 @@ from numapredict.predictor.evaluation.thesis import centroid_columns
 from numapredict.predictor.learning.clustering import Array, cut
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import Model
+from numapredict.reports.column_order import Column, columns_of
 from numapredict.reports.parts.merge_tree import Merge, merges_of, place_of, row_height
 from numapredict.reports.parts.quantity import rounded
 from numapredict.reports.program_order import Order, colour_limit
@@ -40,12 +41,14 @@ class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
 
     ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``choices`` are
     the mappings' own, None for foreign mappings. ``merges`` are the tree, whose rows are ``row_height`` CSS pixels
-    high. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
+    high. ``places`` are the columns, the best first, those of fewer cores folded. ``cuts`` are for 1, 2, ... clusters.
+    ``oracle`` is the
     geometric mean of every program's best speedup, ``oracle_arithmetic`` the arithmetic one.
     """
 
     programs: tuple[str, ...]
     labels: tuple[str, ...]
+    places: tuple[Column, ...]
     choices: tuple[tuple[int | str, ...] | None, ...]
     default: int
     times_s: tuple[tuple[float, ...], ...]
@@ -71,10 +74,13 @@ def heatmap_data(
     cuts = cuts_of(observations, default, order)
     if model is not None:
         cuts = tuple(_numbered(each, programs, model) for each in cuts)
+    labels = tuple(mapping.label for mapping in observations.mappings)
+    choices = tuple(m.choices if isinstance(m, Mapping) else None for m in observations.mappings)
     return HeatmapData(
         programs=programs,
-        labels=tuple(mapping.label for mapping in observations.mappings),
-        choices=tuple(m.choices if isinstance(m, Mapping) else None for m in observations.mappings),
+        labels=labels,
+        places=columns_of(labels, choices, -gains, default),
+        choices=choices,
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
         limit=colour_limit(gains),

@@ -9,10 +9,13 @@ function barsOf(data) {
 
 // A bar a choice: numbers the darker the greater, policies by the colours of the legend.
 function drawBars(heatmap, parent) {
-  const { data, columns, order, cellWidth, headsEnd, from } = heatmap;
+  const { data, columns, cellWidth, headsEnd, from } = heatmap;
   const group = svg("g", { class: "bars" }, parent);
   barsOf(data).forEach((name, bar) => {
-    const value = (place) => (data.choices[order[place]] || [])[bar];
+    const value = (place) => { // none where the mappings of a place differ
+      const found = new Set(heatmap.places[place].map((column) => (data.choices[column] || [])[bar]));
+      return found.size === 1 ? found.values().next().value : undefined;
+    };
     const steps = Array.from(new Set(data.choices.map((choice) => (choice || [])[bar]))).filter((each) => each !== undefined);
     steps.sort((a, b) => a - b);
     const y = headsEnd + bar * BAR;

@@ -49,6 +49,14 @@ function beginning(text, most) {
   return letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…";
 }
 
+// Without a part that all names have in the middle, as in `stream-copy.medium.serial`.
+function shortNames(names) {
+  const parts = names.map((name) => name.split("."));
+  const middle = parts[0][1];
+  if (!parts.every((each) => each.length === 3 && each[1] === middle)) return names;
+  return parts.map((each) => `${each[0]}.${each[2]}`);
+}
+
 // Told to screen readers, once the reader acted.
 function say(text) {
   document.getElementById("said").textContent = text;

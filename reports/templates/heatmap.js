@@ -7,32 +7,71 @@ class Heatmap {
     this.data = data;
     this.shows = shows; // what to do when a program is asked for
     this.rows = data.programs.length;
-    this.columns = data.labels.length;
-    this.order = data.labels.map((_, column) => column);
     this.rowHeight = data.row_height;
-    this.labelled = this.columns <= 48;
     this.scroller = document.getElementById("heatmap-scroll");
-    const narrow = innerWidth < 700;
-    const least = this.labelled ? 12 : this.columns > MANY ? 1.5 : 3; // labels must not meet
-    this.treeWidth = narrow ? 60 : this.columns > MANY ? 110 : 150;
-    this.from = this.treeWidth + 30; // where the cells begin
+    this.narrow = innerWidth < 700;
+    this.names = shortNames(data.programs);
+    this.barred = data.choices.some((choice) => choice !== null);
+    this.tip = html("div", { id: "tip", hidden: "" }, document.getElementById("heatmap-figure"));
+    this.drawScale();
+    if (this.barred) drawLegend(data);
+    const pin = () => this.pin(this.scroller.scrollLeft, this.scroller.scrollTop);
+    this.scroller.addEventListener("scroll", pin);
+    addEventListener("resize", pin);
+    addEventListener("beforeprint", () => this.unpin());
+    addEventListener("afterprint", pin);
+    this.arrange("best");
+  }
+
+  // A place is a column of the drawing: one mapping, or several of which each program shows its fastest.
+  arrange(by) {
+    const { data } = this;
+    let order = data.labels.map((_, column) => column);
+    if (by === "speedup") {
+      const mean = order.map((column) => data.times_s.reduce((sum, _, row) => sum + this.gain(row, column), 0));
+      order.sort((a, b) => mean[a] - mean[b]);
+    }
+    this.by = by;
+    this.places = by === "best" ? data.places.map((place) => place.mappings) : order.map((column) => [column]);
+    this.columns = this.places.length;
+    this.defaultPlace = this.places.findIndex((place) => place.includes(data.default));
+    this.labels = by === "best" ? data.places.map((place) => place.label) : order.map((column) => data.labels[column]);
+    this.at = null;
+    this.layOut();
+    this.draw();
+    this.point(null);
+    if (this.shownCut) this.cut(this.shownCut);
+    if (this.marked) this.mark(this.marked);
+  }
+
+  layOut() {
+    const { data, narrow } = this;
+    const many = this.columns > MANY;
+    this.labelled = this.columns <= 48 && !narrow;
+    const least = this.labelled ? 12 : many ? 1.5 : narrow && this.columns <= 48 ? 4 : 3; // labels must not meet
+    this.treeWidth = narrow ? 50 : many ? 110 : 150;
+    this.from = this.treeWidth + (narrow ? 24 : 30); // where the cells begin
     // 18: a scroll bar. Names are as long as narrow cells let them be; on a narrow screen both are scrolled.
     const whole = (this.scroller.clientWidth || 1200) - this.from - 18;
-    this.letters = narrow ? 14 : Math.max(20, Math.min(40, Math.floor((whole - least * this.columns - 14) / 6.1)));
-    this.nameWidth = Math.max(60, 14 + 6.1 * Math.max(...data.programs.map((name) => Math.min(name.length, this.letters))));
+    const letters = Math.floor((whole - (narrow ? least + 1 : least) * this.columns - 14) / 6.1);
+    this.letters = Math.max(narrow ? 14 : 20, Math.min(40, letters));
+    this.nameWidth = Math.max(60, 14 + 6.1 * Math.max(...this.names.map((name) => Math.min(name.length, this.letters))));
     const room = whole - this.nameWidth;
     this.cellWidth = Math.max(least, Math.min(22, Math.floor(10 * room / this.columns) / 10));
-    this.barred = data.choices.some((choice) => choice !== null);
-    this.headsEnd = this.labelled ? 10 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 40;
+    this.headsEnd = this.labelled ? 10 + 6 * Math.max(...this.labels.map((label) => Math.min(label.length, 40))) : 40;
     this.barsEnd = this.headsEnd + (this.barred ? barsOf(data).length * BAR + 2 : 0);
     this.top = this.barsEnd + 12;
-    this.at = null;
-    this.draw();
   }
 
   gain(row, column) {
     const times = this.data.times_s[row];
     return Math.log2(times[column] / times[this.data.default]);
+  }
+
+  // The mapping that a cell shows.
+  shown(row, place) {
+    const times = this.data.times_s[row];
+    return this.places[place].reduce((best, column) => (times[column] < times[best] ? column : best));
   }
 
   draw() {
@@ -66,9 +105,9 @@ class Heatmap {
       this.cutTree = mergeTree(this.left, data.merges, rows, 4, this.top, this.treeWidth, rowHeight);
     }
     this.strip = svg("g", {}, this.left);
-    this.names = data.programs.map((name, row) => {
+    this.nameTexts = data.programs.map((name, row) => {
       const at = { class: "name", x: end + 6, y: this.top + (row + 0.5) * rowHeight + 3.5 };
-      const text = svg("text", at, this.right, beginning(name, this.letters));
+      const text = svg("text", at, this.right, beginning(this.names[row], this.letters));
       svg("title", {}, text, name);
       return text;
     });
@@ -77,13 +116,11 @@ class Heatmap {
         svg("text", { class: "bar-name end", x: this.from - 6, y: this.headsEnd + (at + 1) * BAR - 2 }, this.corners[0], name);
       });
     }
-    this.scroller.append(root);
+    this.scroller.replaceChildren(root);
     this.scroller.style.scrollPadding = `${this.top + 4}px ${this.nameWidth + 4}px 4px ${this.from + 4}px`;
-    this.tip = html("div", { id: "tip", hidden: "" }, document.getElementById("heatmap-figure"));
     this.drawCells();
-    this.drawScale();
-    if (this.barred) drawLegend(data);
     this.listen();
+    this.pin(this.scroller.scrollLeft, this.scroller.scrollTop);
   }
 
   // Keeps tree, names and heads in sight; on paper everything is where it was drawn.
@@ -98,20 +135,22 @@ class Heatmap {
   }
 
   drawCells() {
-    const { data, rows, columns, order, rowHeight, cellWidth, top } = this;
+    const { data, rows, columns, rowHeight, cellWidth, top } = this;
     const paths = Array.from({ length: LEVELS }, () => []);
     const dots = [];
     for (let row = 0; row < rows; row++) {
       const y = top + row * rowHeight;
+      const times = data.times_s[row];
       let fastest = 0;
       let start = 0;
       let before = -1;
       for (let place = 0; place <= columns; place++) {
         let level = -2;
         if (place < columns) {
-          const share = this.gain(row, order[place]) / data.limit; // -1 fast, 1 slow
+          const column = this.shown(row, place);
+          const share = this.gain(row, column) / data.limit; // -1 fast, 1 slow
           level = Math.round((Math.max(-1, Math.min(1, share)) + 1) / 2 * (LEVELS - 1));
-          if (data.times_s[row][order[place]] < data.times_s[row][order[fastest]]) fastest = place;
+          if (times[column] < times[this.shown(row, fastest)]) fastest = place;
         }
         if (level !== before) {
           if (before >= 0) {
@@ -124,7 +163,6 @@ class Heatmap {
       const radius = Math.min(Math.max(cellWidth / 2, 2), rowHeight / 2, 3);
       dots.push(`M${this.from + (fastest + 0.5) * cellWidth - radius} ${y + rowHeight / 2}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`);
     }
-    this.cells.replaceChildren();
     paths.forEach((parts, level) => {
       if (parts.length) svg("path", { class: `q${level}`, d: parts.join("") }, this.cells);
     });
@@ -133,35 +171,35 @@ class Heatmap {
   }
 
   drawHeads() {
-    const { data, columns, order, cellWidth, headsEnd, top } = this;
-    this.heads.replaceChildren();
+    const { data, columns, cellWidth, headsEnd, top } = this;
     const x = (place) => this.from + place * cellWidth;
     const size = (place) => {
-      const choice = data.choices[place];
+      const choice = data.choices[this.places[place][0]];
+      if (this.by === "best") return `${data.places[place].group} ${this.places[place].length > 1 ? place : ""}`;
       return choice ? `${choice[0]}x${choice[1]}${choice[CORE] > 1 ? ` smt${choice[CORE]}` : ""}` : "";
     };
     const head = (place, text) => {
       const at = `translate(${place.toFixed(1)} ${headsEnd - 4}) rotate(-90)`;
       svg("text", { class: "head", transform: at }, this.heads, shortened(text, 40));
     };
-    if (this.labelled) {
-      order.forEach((column, place) => head(x(place + 0.5) + 3.5, data.labels[column]));
-    } else if (order.every((column, place) => column === place)) {
+    if (this.labelled) this.labels.forEach((label, place) => head(x(place + 0.5) + 3.5, label));
+    if (this.by !== "speedup") {
       let start = 0;
       const lines = [];
       for (let place = 1; place <= columns; place++) {
         if (place < columns && size(place) === size(start)) continue;
-        if ((place - start) * cellWidth >= 11) head(x((start + place) / 2) + 3.5, size(start));
+        if (this.by === "label" && !this.labelled && (place - start) * cellWidth >= 11) head(x((start + place) / 2) + 3.5, size(start));
         if (place < columns) lines.push(`M${x(place)} ${top}v${this.rows * this.rowHeight}`);
         start = place;
       }
-      svg("path", { class: "size-lines", d: lines.join("") }, this.cells);
-    } else {
-      svg("text", { class: "head", x: x(0), y: headsEnd - 6 }, this.heads, "fastest on average");
-      svg("text", { class: "head end", x: x(columns), y: headsEnd - 6 }, this.heads, "slowest");
+      if (this.by === "best" || !this.labelled) svg("path", { class: "size-lines", d: lines.join("") }, this.cells);
+    }
+    if (this.by !== "label" && !this.labelled) {
+      svg("text", { class: "head", x: x(0), y: headsEnd - 6 }, this.heads, this.by === "best" ? "best first" : "fastest on average");
+      svg("text", { class: "head end", x: x(columns), y: headsEnd - 6 }, this.heads, this.by === "best" ? "fewer cores" : "slowest");
     }
     if (this.barred) drawBars(this, this.heads);
-    const middle = x(order.indexOf(data.default) + 0.5);
+    const middle = x(this.defaultPlace + 0.5);
     svg("path", { class: "default-mark", d: `M${middle - 5} ${top - 10}h10l-5 8z` }, this.heads);
   }
 
@@ -202,21 +240,15 @@ class Heatmap {
       else if (at) this.shows(at.row);
     });
     root.addEventListener("focus", () => {
-      if (root.matches(":focus-visible")) this.moveTo(this.at || { row: 0, place: this.order.indexOf(this.data.default) });
+      if (root.matches(":focus-visible")) this.moveTo(this.at || { row: 0, place: this.defaultPlace });
     });
     root.addEventListener("blur", () => this.point(null));
     root.addEventListener("keydown", (event) => this.press(event));
-    const pin = () => this.pin(this.scroller.scrollLeft, this.scroller.scrollTop);
-    this.scroller.addEventListener("scroll", pin);
-    addEventListener("resize", pin);
-    addEventListener("beforeprint", () => this.unpin());
-    addEventListener("afterprint", pin);
-    pin();
   }
 
   press(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const { row, place } = this.at || { row: 0, place: this.order.indexOf(this.data.default) };
+    const { row, place } = this.at || { row: 0, place: this.defaultPlace };
     const moves = {
       ArrowUp: [row - 1, place], ArrowDown: [row + 1, place], ArrowLeft: [row, place - 1], ArrowRight: [row, place + 1],
       Home: [row, 0], End: [row, this.columns - 1], PageUp: [row - 10, place], PageDown: [row + 10, place],
@@ -239,7 +271,7 @@ class Heatmap {
     this.point(at);
     this.cursor.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.point(at); // where the cell is by now
-    say(this.words(at.row, this.order[at.place]).join(", "));
+    say(this.words(at.row, this.shown(at.row, at.place)).join(", "));
   }
 
   words(row, column) {
@@ -259,7 +291,7 @@ class Heatmap {
     cursor.setAttribute("x", this.from + at.place * this.cellWidth);
     cursor.setAttribute("y", this.top + at.row * this.rowHeight);
     tip.replaceChildren();
-    this.words(at.row, this.order[at.place]).forEach((text, line) => html(line ? "span" : "strong", {}, tip, text));
+    this.words(at.row, this.shown(at.row, at.place)).forEach((text, line) => html(line ? "span" : "strong", {}, tip, text));
     const figure = tip.parentElement.getBoundingClientRect();
     const box = cursor.getBoundingClientRect();
     const left = Math.max(0, Math.min(box.right - figure.left + 10, figure.width - tip.offsetWidth));
@@ -271,6 +303,7 @@ class Heatmap {
 
   cut(cut) {
     const { at, starts } = cut;
+    this.shownCut = cut;
     if (this.cutTree) this.cutTree(at);
     clusterStrip(this.strip, starts, numbersOf(cut), this.rows, this.from - 20, this.top, this.rowHeight);
     const across = this.columns * this.cellWidth;
@@ -278,18 +311,9 @@ class Heatmap {
     this.lines.setAttribute("d", lines.join(""));
   }
 
-  arrange(by) {
-    this.order = this.data.labels.map((_, column) => column);
-    if (by === "speedup") {
-      const mean = this.order.map((column) => this.data.times_s.reduce((sum, _, row) => sum + this.gain(row, column), 0));
-      this.order.sort((a, b) => mean[a] - mean[b]);
-    }
-    this.drawCells();
-    this.point(null);
-  }
-
   // Veils the programs whose names do not have the text.
   mark(text) {
+    this.marked = text;
     const wanted = text.trim().toLowerCase();
     const across = this.columns * this.cellWidth;
     let found = 0;
@@ -297,7 +321,7 @@ class Heatmap {
     this.data.programs.forEach((name, row) => {
       const has = name.toLowerCase().includes(wanted);
       found += has;
-      this.names[row].classList.toggle("faint", !has);
+      this.nameTexts[row].classList.toggle("faint", !has);
       if (!has) veils.push(`M${this.from} ${this.top + row * this.rowHeight}h${across}v${this.rowHeight}H${this.from}z`);
     });
     this.veils.setAttribute("d", veils.join(""));

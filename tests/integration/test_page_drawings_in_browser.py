@@ -16,7 +16,7 @@ from numapredict.reports.parts.page import write_page
 from numapredict.reports.parts.quantity import seconds
 from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, is_installed
-from tests.page_reader import by_mean_speedup, drawn, geometric_mean, grid, hover, press, spaced, tip
+from tests.page_reader import by_label, by_mean_speedup, drawn, geometric_mean, grid, hover, press, spaced, tip
 from tests.planted_page import browser, data, dataset, heatmap
 from tests.searches import LOCAL, Noisy, answered, times
 
@@ -51,9 +51,10 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(browser: Chromium, pages: dict[str, Path]) -> Chromium:
-    """The dataset's page, fresh."""
+    """The dataset's page, fresh, its columns by label."""
     browser.resize(1280, 900)
     browser.open(pages["dataset"])
+    by_label(browser)
     return browser
 
 
@@ -63,6 +64,7 @@ def test_colours_are_those_of_the_values(
 ) -> None:
     browser.resize(1280, 900)
     browser.open(pages["dataset"], prefers_color_scheme=scheme)
+    by_label(browser)
     ratio = {
         (row, column): time_s / times[heatmap.default]
         for row, times in enumerate(heatmap.times_s)
@@ -89,12 +91,14 @@ def test_colours_are_those_of_the_values(
     assert (sum(colours[2]) > 600) == (scheme == "light")
 
 
-@pytest.mark.parametrize("order", ["label", "speedup"])
+@pytest.mark.parametrize("order", ["best", "label", "speedup"])
 def test_dots_and_the_triangle_stand_on_the_fastest_and_the_default(
     opened: Chromium, heatmap: HeatmapData, order: str
 ) -> None:
     opened.find(f'#columns option[value="{order}"]').click()
     columns = list(range(len(heatmap.labels))) if order == "label" else by_mean_speedup(heatmap)
+    if order == "best":
+        columns = [place.mappings[0] for place in heatmap.places]
     left, top, width, height = grid(opened)
     dots = drawn(opened, "#heatmap-drawing .fastest")  # each begins at its left end, in the middle of its row
     assert len(dots) == len(heatmap.programs)
@@ -287,11 +291,42 @@ def test_a_heatmap_of_526_mappings_fits_a_desk(browser: Chromium, wide: Path) ->
     ), "and so does the table of programs, with both probes"
 
 
+def test_on_a_phone_the_best_mappings_stand_first_and_all_columns_fit(browser: Chromium, wide: Path) -> None:
+    """With the legend in the same view; a cell of folded mappings says which of them is the fastest."""
+    browser.resize(390, 900)
+    browser.open(wide)
+    found = browser.script(
+        """document.getElementById('scale').scrollIntoView();
+        const frame = document.getElementById('heatmap-scroll'), box = frame.getBoundingClientRect();
+        const data = JSON.parse(document.getElementById('records').textContent).heatmap, last = data.places.at(-1);
+        const times = data.times_s[0], fastest = Math.min(...last.mappings.map((column) => times[column]));
+        const cursor = document.querySelector('#heatmap-drawing .cursor');
+        document.getElementById('heatmap-drawing').focus();
+        return [frame.scrollWidth - frame.clientWidth, box.bottom - innerHeight, data.places.length,
+          last.mappings.length,
+          data.labels.length, document.getElementById('legend').getBoundingClientRect().top >= 0,
+          data.labels[last.mappings.find((column) => times[column] === fastest)],
+          Number(cursor.getAttribute('width'))];"""
+    )
+    wider, below, places, folded, labels, legend, fastest, cell = found
+    assert wider <= 0
+    assert below <= 0
+    assert legend
+    assert places < labels / 8
+    assert folded > 1
+    assert cell >= 4
+    browser.script("document.getElementById('marked').focus()")
+    press(browser, "Tab", "End")
+    assert tip(browser)[1] == fastest
+    browser.resize(1280, 900)
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 def test_tree_names_and_bars_stay_in_sight(browser: Chromium, wide: Path, width: int) -> None:
     """However far one scrolls, and a cell that is chosen by key is never below them."""
     browser.resize(width, 800)
     browser.open(wide)
+    by_label(browser)
 
     def boxes(*selectors: str) -> list[dict[str, float]]:
         return [

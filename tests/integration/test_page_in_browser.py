@@ -20,7 +20,7 @@ from numapredict.reports.parts.subject import Subject
 from tests.advised import advised_on
 from tests.chromium import Chromium, is_installed
 from tests.hostile import NAMES, with_hostile_names
-from tests.page_reader import by_mean_speedup, hover, press, spaced, tip, words
+from tests.page_reader import by_label, by_mean_speedup, hover, press, spaced, tip, words
 from tests.planted import planted_dataset
 from tests.planted_page import browser, data, dataset, heatmap
 from tests.searches import LOCAL, Noisy, answered, times
@@ -55,9 +55,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: Page
 
 @pytest.fixture
 def opened(browser: Chromium, pages: dict[str, Path]) -> Chromium:
-    """The dataset's page, fresh."""
+    """The dataset's page, fresh, its columns by label."""
     browser.resize(1280, 900)
     browser.open(pages["dataset"])
+    by_label(browser)
     return browser
 
 

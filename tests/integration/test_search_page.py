@@ -62,7 +62,7 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
     page = searched_page(found)
     document = Document(page)
     assert sections(page) == [
-        "answer", "choices", "why", "runs", "confirming", "further", "placed", "alternatives", "about"
+        "answer", "choices", "why", "runs", "confirming", "further", "alternatives", "about"
     ]  # fmt: skip
     body = " ".join(document.texts["body"][0].split())
     for said in (

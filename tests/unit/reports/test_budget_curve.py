@@ -9,6 +9,7 @@ from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoin
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.budget_curve import (
     ENOUGH,
+    FLOOR,
     budget_curves_data,
     budget_figure,
     curves_in_words,
@@ -94,3 +95,10 @@ def test_what_is_drawn_is_the_part_of_what_all_runs_give() -> None:
     corners = {tuple(np.round(corner, 9)) for corner in spread.get_paths()[0].vertices}
     assert {(0.1, 0.25), (0.1, 0.75), (0.5, 0.875), (0.5, 1.0)} <= corners
     assert axes.get_legend_handles_labels()[1] == ["here (measured)", "flat: nothing to gain"]
+    assert axes.get_ylim()[0] == 0.2, "no draw of the pilots is below the scale"
+    near = msgspec.structs.replace(made_up, points=(point(0.1, 0.7, 0.68, 0.72, 0.1),))
+    (axes,) = budget_figure(budget_curves_data([near])).axes
+    assert axes.get_ylim()[0] == FLOOR
+    legend = axes.get_legend()
+    assert legend is not None
+    assert "from below the scale" in legend.get_title().get_text()

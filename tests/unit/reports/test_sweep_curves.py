@@ -93,6 +93,9 @@ def test_curves_are_drawn_in_the_panels_of_their_defaults() -> None:
         for axes in figure.axes
     ]
     assert [axes.get_title() for axes in figure.axes] == ["default: first", "default: second"]
+    curves = [line for axes in figure.axes for line in axes.lines if line.get_label() in WHAT.values()]
+    assert len({(line.get_markersize(), line.get_linewidth()) for line in curves}) == 1, "a size would say something"
+    assert len({str(line.get_markevery()) for line in curves[1:]}) == 2, "marks take turns where curves coincide"
     assert drawn[0][WHAT["times"]] == [[1, 2, 3], [0.75, 0.625, 1.0]]
     assert drawn[1][WHAT["times"]] == [[1, 2, 3], [1.1 / 1.3, 1.2 / 1.3, 1.0]]
     assert drawn[1][WHAT["two_probes"]] == [[1, 2, 3], [1.0 / 1.3, 0.9 / 1.3, 1.0]]

@@ -151,6 +151,7 @@ def test_the_answers_are_of_all_kinds() -> None:
         ("modelled", ("alternatives", 0, "exact"), True, "env's command: exact, but of"),
         ("won", ("alternative",), None, "alternative: it is not numactl's"),
         ("won", ("region_share",), 1.5, "region_share: 1.5 is not within 0 to 1"),
+        ("won", ("runs", 1, "local_share"), 1.5, "run 2, local_share: 1.5 is no share"),
         ("won", ("region_speedup",), -1.0, "region_speedup: -1 cannot be"),
         ("won", ("trace_share",), 1.5, "trace_share: 1.5 is not within 0 to 1"),
         ("won", ("kept_runs",), 4, "kept_runs: 4 of 3"),

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.predictor.advising.advice import Advice
 from numapredict.reports.parts.about import advice_about
@@ -104,3 +105,19 @@ def test_a_tools_mapping_has_the_speedup_of_its_run() -> None:
     assert by_tool["numactl"].speed == "1.98x over the program as it is now, in its run"
     kept = answered(Computer(times(8.0)), baseline=DEFAULT)
     assert {each.near for each in alternatives_data(kept).alternatives} == {None}
+
+
+def test_local_accesses_before_and_after_are_told_where_both_were_read() -> None:
+    found = answered(Computer(times(8.0, local=4.0)), baseline=DEFAULT)
+    shares = {DEFAULT: 0.25, found.mapping: 0.9}
+
+    def read(*mappings: AnyMapping) -> Advice:
+        runs = tuple(
+            msgspec.structs.replace(run, local_share=shares[run.mapping] if run.mapping in mappings else None)
+            for run in found.runs
+        )
+        return msgspec.structs.replace(found, runs=runs)
+
+    assert answer_data(read(DEFAULT, found.mapping)).local == ((DEFAULT.label, 0.25), (found.mapping.label, 0.9))
+    assert answer_data(read(DEFAULT)).local == ()
+    assert answer_data(msgspec.structs.replace(read(DEFAULT, found.mapping), keep=True)).local == ()
