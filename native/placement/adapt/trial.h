@@ -85,7 +85,8 @@ struct decision {
     uint64_t
         next_try_ns; /* when to look whether a trial can be paid for: that takes as long as a small region */
     struct trials trials;
-    struct next_trial next;   /* by these trials and what changes cost; looked for once a look */
+    struct next_trial next;   /* by these trials, and what changes cost at `costed_ns` */
+    double costed_ns;         /* of the rest of the program */
     bool next_known, obvious; /* `obvious`: it spreads crowded pages */
     bool closed[MOST_COLUMNS];
     uint32_t interrupted[MOST_COLUMNS], patterns;

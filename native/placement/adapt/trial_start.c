@@ -17,6 +17,9 @@ static double rest_of(const struct decision *d, uint64_t now_ns) { return (doubl
 
 /* Pages that follow touches cost a fault for each block, too: others may gain a little less for much less. */
 static void count_costs(struct decision *d, uint64_t now_ns) {
+    if (d->next_known && rest_of(d, now_ns) < 2 * d->costed_ns) /* choosing takes as long as many a region */
+        return;
+    d->costed_ns = rest_of(d, now_ns);
     d->next_known = false;
     for (uint32_t c = 0; c < d->known->columns; c++)
         d->trials.cost[c] = d->pages_ns[c] / (LN_2 * larger(rest_of(d, now_ns), 1));
