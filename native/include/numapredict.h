@@ -2,7 +2,8 @@
  *
  * Contract. Nothing has to be linked. Under the library of `numapredict run` the calls do what is said below;
  * without it each is one test of a pointer, changes nothing and returns -1. A call returns 0, or -1 with
- * nothing changed: a program may ignore what it returns, and its results are the same either way. All calls
+ * nothing changed: a program may ignore what it returns, and its results are the same either way, but for raw
+ * system calls on memory that waits for its next touch, which may fail. All calls
  * may be made by any thread of an OpenMP program, in a region or outside one, but not in a signal handler.
  *
  * A buffer is `bytes` long from `buffer` on, which need not be aligned: what is done concerns the whole pages

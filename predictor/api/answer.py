@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from numapredict.collect.mapping import Mapping, to_label
+from numapredict.collect.placing.region_times import RegionTime
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words, to_apply
 from numapredict.predictor.advising.brief_text import advice_in_brief, advice_rows, subject
+from numapredict.predictor.advising.explanation import Choice
+from numapredict.predictor.advising.search_run import SearchRun
 from numapredict.predictor.advising.unknown import Unknown, unknown_in_words
 from numapredict.predictor.api.frame import frame_of
 from numapredict.predictor.api.notebook import notebook_table
@@ -91,7 +94,7 @@ class Answer:
 
         Seconds, and speedups over the baseline, of the whole run; those with `region_` of the parallel regions.
         """
-        return frame_of(() if isinstance(self.record, Unknown) else self.record.runs)
+        return frame_of(SearchRun, () if isinstance(self.record, Unknown) else self.record.runs)
 
     def choices(self) -> "pd.DataFrame":
         """Return a row a page policy of the advised team, and a row a number of threads, at its best.
@@ -99,7 +102,7 @@ class Answer:
         `part` is `pages` or `threads`, `words` the choice, `mapping` its label; `speedup` is over the baseline, from
         `low` to `high` with a probability of 90% where it did not run (`ran`). No rows for no answer.
         """
-        return frame_of(() if isinstance(self.record, Unknown) else self.record.explanation.choices)
+        return frame_of(Choice, () if isinstance(self.record, Unknown) else self.record.explanation.choices)
 
     def regions(self) -> "pd.DataFrame":
         """Return a row a parallel region and run, the baseline's and the fastest: `mapping`, `name`, `time_s`, `count`.
@@ -109,8 +112,8 @@ class Answer:
         import pandas as pd
 
         runs = () if isinstance(self.record, Unknown) else self.record.regions
-        frames = [frame_of(each.times.regions, mapping=str(each.mapping)) for each in runs]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        frames = [frame_of(RegionTime, each.times.regions, mapping=str(each.mapping)) for each in runs]
+        return pd.concat(frames, ignore_index=True) if frames else frame_of(RegionTime, (), mapping="")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values, as ``--json`` prints it (``numapredict schema predict``)."""

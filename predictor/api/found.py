@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from numapredict.collect.capturing.gain import Gain
 from numapredict.collect.mapping import to_label
 from numapredict.predictor.api.frame import frame_of
 from numapredict.predictor.api.notebook import notebook_table
 from numapredict.predictor.regions.regions_text import regions_in_words
+from numapredict.predictor.regions.replayed_region import ReplayedRegion
 from numapredict.predictor.regions.replayed_regions import ReplayedRegions
-from numapredict.predictor.variables.variable import Variables
+from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.predictor.variables.variables_text import variables_in_words
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class FoundVariables:
 
     def frame(self) -> "pd.DataFrame":
         """Return a row a variable, the costliest first: a column a field of the record, such as `name` and `cost`."""
-        return frame_of(self.record.variables)
+        return frame_of(Variable, self.record.variables)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values (``numapredict schema variables``)."""
@@ -48,14 +50,14 @@ class FoundRegions:
 
     def frame(self) -> "pd.DataFrame":
         """Return a row a region, that with most time first: a column a field of the record, such as `name`."""
-        return frame_of(self.record.regions)
+        return frame_of(ReplayedRegion, self.record.regions)
 
     def gains(self) -> "pd.DataFrame":
         """Return a row a region and mapping: `region`, and a column a field of the gain, such as `speedup`."""
         import pandas as pd
 
-        frames = [frame_of(each.gains, region=each.name) for each in self.record.regions if each.gains]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        frames = [frame_of(Gain, each.gains, region=each.name) for each in self.record.regions if each.gains]
+        return pd.concat(frames, ignore_index=True) if frames else frame_of(Gain, (), region="")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values (``numapredict schema regions``)."""

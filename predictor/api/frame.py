@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame_of(records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame":
-    """Return a row a record, a column a field: mappings are labels, and records in records have dotted names.
+def frame_of(kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame":
+    """Return a row a record of a kind, a column a field: mappings are labels, records in records have dotted names.
 
     ``same`` are further columns, first, each with one value.
 
@@ -20,7 +20,7 @@ def frame_of(records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame
     >>> class Run(msgspec.Struct):
     ...     mapping: Mapping
     ...     time_s: float
-    >>> frame_of([Run(Mapping(2, 1, "contiguous", 1, "bind"), 0.5)], program="app")
+    >>> frame_of(Run, [Run(Mapping(2, 1, "contiguous", 1, "bind"), 0.5)], program="app")
       program              mapping  time_s
     0     app  2x1-contiguous-bind     0.5
     """
@@ -29,4 +29,4 @@ def frame_of(records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame
     rows: list[dict[str, Any]] = [
         {**same, **msgspec.json.decode(msgspec.json.encode(record, enc_hook=to_label))} for record in records
     ]
-    return pd.json_normalize(rows)
+    return pd.json_normalize(rows) if rows else pd.DataFrame(columns=[*same, *kind.__struct_fields__])

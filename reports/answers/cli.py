@@ -7,6 +7,9 @@ import click
 from numapredict.collect.campaign.completion import files
 from numapredict.collect.terminal.command import JSON, Command
 
+UNKNOWN = 3
+"""The exit code of a check that tells nothing."""
+
 
 @click.command(
     cls=Command,
@@ -20,8 +23,8 @@ from numapredict.collect.terminal.command import JSON, Command
 def check(as_json: bool, answer: str, command: tuple[str, ...]) -> None:
     """Say whether ANSWER still holds: run COMMAND as it is and under its mapping, in turn.
 
-    ANSWER is a file with what `predict --json` printed. The exit code is 1 where the mapping is no longer faster by 1%
-    or more, and where that cannot be told, as on a busy computer.
+    ANSWER is a file with what `predict --json` printed, or - for standard input. The exit code is 1 where the mapping
+    is no longer faster by 1% or more, and 3 where that cannot be told, as on a busy computer or where a run fails.
     """
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.answers.check import check as checked
@@ -31,7 +34,7 @@ def check(as_json: bool, answer: str, command: tuple[str, ...]) -> None:
     found = checked(open_advice(answer), command)
     print_answer(found, as_json, checked_in_words)
     if found.verdict != "holds":
-        sys.exit(1)
+        sys.exit(1 if found.verdict == "no longer" else UNKNOWN)
 
 
 @click.command(
@@ -45,7 +48,8 @@ def check(as_json: bool, answer: str, command: tuple[str, ...]) -> None:
 def compare(as_json: bool, first: str, second: str) -> None:
     """Say how two answers differ: the mapping, its gain, the time as it is.
 
-    FIRST and SECOND are files with what `predict --json` printed, before and after a change, or on two machines.
+    FIRST and SECOND are files with what `predict --json` printed, before and after a change, or on two machines; one of
+    them may be -, standard input.
     """
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.answers.compare import compare as compared

@@ -63,7 +63,7 @@ def _differences(first: Side, second: Side) -> tuple[str, ...]:
         found.append("the command")
     if (first.machine, first.modelled) != (second.machine, second.modelled):
         found.append("the machine")
-    if first.mapping != second.mapping:
+    if first.mapping != second.mapping and not (first.keep and second.keep):
         found.append("the mapping")
     if first.high < second.low or second.high < first.low:
         found.append("the gain, by more than both intervals")
@@ -79,5 +79,5 @@ def compared_in_words(found: Compared) -> str:
         if side.baseline_s is not None:
             advice += f"; {side.program} as it is {seconds_in_words(side.baseline_s)}"
         lines.append(f"{advice} on {side.machine}{', modelled' if side.modelled else ''}")
-    lines.append(f"They differ in {' and '.join(found.differ)}." if found.differ else "They agree.")
+    lines.append(f"They differ in {', '.join(found.differ)}." if found.differ else "They agree.")
     return "\n".join(lines)

@@ -42,7 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_no_longer_holds_ends_with_exit_code_1(folder: Path) -> None:
     done = numapredict("check", "--json", "answer.json", "./app", cwd=folder)
     answer = json.loads(done.stdout)
-    assert (answer["mapping"], answer["answered"], done.returncode) == (ONE_THREAD, WON["speedup"], 1), done.stderr
+    assert (answer["mapping"], answer["answered"]) == (ONE_THREAD, WON["speedup"]), done.stderr
+    assert done.returncode == {"no longer": 1, "unknown": 3}[answer["verdict"]]
     assert answer["verdict"] in {"no longer", "unknown"}  # the second on a busy computer
     rounds = len(answer["now"]["baseline_s"])
     assert rounds in {3, 5} if answer["verdict"] == "no longer" else answer["now"]["reason"]

@@ -74,7 +74,6 @@ UNNAMED = {
     "collect/describing/measure.py": "the line says which variables to unset",
     "collect/describing/sample.py": "other programs took the memory meanwhile: the line says what to free",
     "collect/fidelity/bench.py": "for those who add published figures of a machine",
-    "collect/host/site_settings.py": "the line says which file, and what is wrong in it",
     "collect/host/hwloc.py": "a topology file that hwloc did not export",
     "collect/measuring/repetitions.py": "a note of a dataset that somebody changed",
     "collect/modelled/modelled_machine.py": "as exit_code.py has it",

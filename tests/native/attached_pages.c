@@ -64,7 +64,18 @@ static void attach(void) {
     MUST(all == wanted);
 }
 
+/* The part after a piece in the middle stays, where no place is free. */
+static void attach_within(void) {
+    const struct pages all = {SOME * PAGE, 2 * SOME * PAGE}, middle = {(SOME + 9) * PAGE, (SOME + 11) * PAGE};
+    size_t first = 0, second = 0;
+    MUST(attachment_add(all, 3) && attachment_add(middle, 4));
+    attachments_for_each(3, count, &first);
+    attachments_for_each(4, count, &second);
+    MUST(first == SOME - 2 && second == 2);
+}
+
 int main(void) {
+    attach_within();
     srand(1);
     for (int n = 0; n < BUFFERS; n++)
         share_out();

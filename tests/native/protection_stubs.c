@@ -43,6 +43,7 @@ const struct settings *settings(void) { return &stub_settings; }
 uint32_t slot_of_this_thread(void) { return stub_slot; }
 int system_bind(const uint16_t *cpus, size_t count) { return cpus && count ? 0 : -EINVAL; }
 void system_wake_soon(void) {}
+bool system_has_ended(int thread) { return thread < 0; }
 bool affinity_show_all(void) { return false; }
 void affinity_show_slot(bool shown) { (void)shown; }
 bool affinity_is_vforked(void) { return false; }

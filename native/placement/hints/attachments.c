@@ -9,7 +9,8 @@
 
 #define MOST 4096
 
-/* Empty where start == end. Read without the lock: a half-written one names pages of the one or the other. */
+/* Empty where start == end. Read without the lock: what is read is looked at again, page by page, by the
+ * kernel. */
 struct attached {
     _Atomic uintptr_t start, end;
     _Atomic uint32_t thread;
@@ -71,11 +72,12 @@ bool attachment_add(struct pages pages, uint32_t thread) {
     uint32_t n = 0;
     if (!table)
         table = system_memory(MOST * sizeof *table);
+    if (table)
+        forget(pages.start, pages.end); /* which may need a place itself */
     while (n < used && table[n].start != table[n].end)
         n++;
     const bool fits = table && n < MOST;
     if (fits) {
-        forget(pages.start, pages.end);
         table[n].thread = thread;
         table[n].end = pages.end;
         table[n].start = pages.start;

@@ -29,8 +29,7 @@ static _Atomic uintptr_t heap_end; /* the last page of the heap that has a polic
 static _Atomic uint32_t waiting;   /* ranges whose pages are to be moved before the next region */
 
 bool pages_follow_touch(void) {
-    const struct settings *s = settings();
-    return s->nodes > 1 && !have_plan && by_accesses[s->pages];
+    return settings()->nodes > 1 && !have_plan && by_accesses[settings()->pages];
 }
 
 /* Set the calling thread's policy; return how many nodes the pages that are there already are to go to, and

@@ -6,11 +6,14 @@
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
+#include "threads/affinity.h"
 #include "threads/slots.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #define MASK_BYTES 1024
 
@@ -34,8 +37,10 @@ static bool read_mask(void) {
     return before.bytes > 0;
 }
 
+/* By us: not where the program has set the thread's mask, if to the same PU. */
 static bool is_bound(void) {
-    return slot_bound() != NO_SLOT && system_is_bound(settings()->cpu[slot_bound()]);
+    return slot_bound() != NO_SLOT && system_is_bound(settings()->cpu[slot_bound()]) &&
+           !affinity_is_programs_of(pthread_self(), gettid());
 }
 
 /* Bind where the thread was, as under a mapping; return whether it is. */
@@ -48,6 +53,9 @@ static bool go_back(void) {
         return false;
     slot_bind(slot);
     before.back = is_bound();
+    if (!before.back &&
+        slot_bound() == NO_SLOT) /* another process has that PU: all of the mapping's were set */
+        system_set_mask(before.byte, (size_t)before.bytes);
     return before.back;
 }
 

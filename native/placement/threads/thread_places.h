@@ -1,7 +1,7 @@
 /* thread_places.h: where the calling thread ran before it was bound to a PU of a mapping, and its way back
  * there.
  *
- * Contract. Each thread calls for itself. What another thread than ours has bound is left so.
+ * Contract. Each thread calls for itself. What the program has bound itself is left so.
  */
 #ifndef NUMAPLACE_THREAD_PLACES_H
 #define NUMAPLACE_THREAD_PLACES_H

@@ -108,3 +108,5 @@ def test_its_tables_are_frames(advice: Advice) -> None:
     assert found.regions().empty
     assert Answer(UNKNOWN).runs().empty
     assert Answer(UNKNOWN).choices().empty
+    assert list(Answer(UNKNOWN).choices().columns) == list(choices.columns)
+    assert "name" in found.regions().columns

@@ -25,10 +25,13 @@ FASTER = Confirmation(
     ],
 )
 def test_each_verdict_says_what_was_measured(now: Confirmation, verdict: str, words: str) -> None:
-    found = checked_of(ADVICE, now)
+    found = checked_of(ADVICE, ADVICE.program, now)
     assert found.verdict == verdict
     assert checked_in_words(found).startswith(f"{verdict}: ")
     assert words in checked_in_words(found)
+    assert "note:" not in checked_in_words(found)
+    other = checked_of(ADVICE, "./other", now)
+    assert checked_in_words(other).endswith(f"note: the answer was on {ADVICE.program}, and this ran ./other")
 
 
 def test_what_was_to_be_kept_has_nothing_to_check() -> None:

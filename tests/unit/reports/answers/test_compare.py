@@ -25,7 +25,7 @@ def test_a_gain_and_none_differ(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     code, out = said(capsys, tmp_path, "won", "kept")
     assert code == 0
     assert out.splitlines()[1].startswith("keep as it is; ")
-    assert out.splitlines()[2] == "They differ in the mapping and the gain, by more than both intervals."
+    assert out.splitlines()[2] == "They differ in the mapping, the gain, by more than both intervals."
     code, out = said(capsys, tmp_path, "won", "kept", "--json")
     answer = json.loads(out)
     assert (answer["first"]["keep"], answer["second"]["keep"]) == (False, True)
