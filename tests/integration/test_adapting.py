@@ -39,17 +39,37 @@ int main(int argc, char **argv)
 
 
 TEAMS = r"""
+#define _GNU_SOURCE
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 static void sleep_ms(long ms)
 {
     const struct timespec t = {0, ms * 1000000};
     nanosleep(&t, NULL);
 }
-int main(void)
+static unsigned long mask(void)
 {
-    int narrow = 0, wide = 0, clause = 0;
+    unsigned long mask[16] = {0};
+    syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    return mask[0];
+}
+/* Bind the thread where it is, as one may that measures its caches. */
+static unsigned long bind_here(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(sched_getcpu(), &set);
+    return sched_setaffinity(0, sizeof set, &set) ? 0 : mask();
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    unsigned long own = 0;
+    int narrow = 0, wide = 0, clause = 0, lost = 0;
     for (int step = 0; step < 120; step++) {
 #pragma omp parallel
         {
@@ -57,6 +77,8 @@ int main(void)
 #pragma omp master
             narrow += omp_get_num_threads() == 1;
         }
+        if (argc > 1 && !own && narrow > 30)
+            own = bind_here();
 #pragma omp parallel
         {
             sleep_ms(omp_get_num_threads() > 1 ? 1 : 90);
@@ -69,7 +91,10 @@ int main(void)
 #pragma omp master
             clause += omp_get_num_threads() > 1;
         }
+        lost += own && mask() != own;
     }
+    if (argc > 1)
+        printf("bound %d, lost %d; ", own != 0, lost);
     printf("%d narrow, %d wide, %d by the clause\n", narrow, wide, clause);
     return 0;
 }
@@ -127,6 +152,21 @@ def test_each_region_gets_the_threads_that_are_best_for_it(tmp_path: Path, monke
     kept = next(trial for trial in found["trials"] if trial["outcome"] == "kept")
     assert kept["teams"]
     assert kept["turns"] >= 3
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one PU: no team is smaller")
+def test_a_thread_that_binds_itself_stays_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the PU where the library had it, with a smaller team in one region and the whole one in the next."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    (tmp_path / "teams.c").write_text(TEAMS)
+    teams = built(str(tmp_path / "teams.c"), tmp_path, GCC)
+    for _ in range(TRIES):
+        done = run("--adapt", "--fresh", "--budget-share", "50%", teams, "own")
+        assert "lost 0;" in done.stdout
+        if "bound 1," in done.stdout:
+            return
+    pytest.fail(done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize(
