@@ -11,7 +11,6 @@ import msgspec
 from numapredict.collect.domain import count_domains, domains_of
 from numapredict.collect.mapping import Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS
-from numapredict.collect.page_weights import page_weights
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError
@@ -65,6 +64,8 @@ class Placement:
     @property
     def weights(self) -> tuple[int, ...]:
         """Return the weight of each page node under `weighted`, in their order."""
+        from numapredict.collect.page_weights import page_weights  # loads numpy, which `run` seldom needs
+
         return page_weights(self.topology, tuple(slot.node for slot in self.slots), self.page_nodes)
 
     def chunks_on(self, page_nodes: int) -> tuple[int, ...]:

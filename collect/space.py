@@ -5,7 +5,6 @@ import itertools
 from numapredict.collect.domain import count_domains, domains_of, domains_used
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, USUAL, PagePolicy
-from numapredict.collect.page_weights import page_weights
 from numapredict.collect.placement import Placement, page_node_set, pus_of, resolve
 from numapredict.collect.topology import Core, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
@@ -213,6 +212,8 @@ def _fewest_weighted(team: Placement, policy: PagePolicy, nodes: tuple[int, ...]
     topology, thread_nodes = team.topology, team.mapping.thread_nodes
 
     def weights(among: tuple[int, ...]) -> dict[int, int]:
+        from numapredict.collect.page_weights import page_weights  # loads numpy
+
         found = page_weights(topology, tuple(slot.node for slot in team.slots), among)
         return {node: weight for node, weight in zip(among, found, strict=True) if weight}
 

@@ -237,7 +237,7 @@ class TestContainer:
         assert re.findall(r"^COPY --from=(\S+) (\S+) (\S+)$", second, re.MULTILINE) == [(name, made, made)]
         assert f'ENV PATH="{made}/bin:${{PATH}}"' in second
         (source,) = re.findall(r"^COPY \. (\S+)$", first, re.MULTILINE)
-        assert re.findall(r"pip install (?:--\S+ )*(\S+)", first) == [source]
+        assert re.findall(r"pip install (?:--\S+ )*(\S+)", first) == [f'"{source}[all]"']
 
     def test_it_starts_the_command_that_is_installed(self) -> None:
         (command,) = PROJECT["scripts"]
