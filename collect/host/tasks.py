@@ -112,7 +112,8 @@ def of_this_node(variables: Variables[str, str], name: str) -> int | None:
 
 def number(text: str | None, least: int = 1) -> int | None:
     """Return the number in a text, or None where it is missing, no number, or below ``least``."""
-    if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip()):
+    text = (text or "").strip()  # int() strips less: not every separator of Unicode
+    if not re.fullmatch(r"[0-9]{1,9}", text):
         return None
     found = int(text)
     return found if found >= least else None
