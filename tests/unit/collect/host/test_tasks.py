@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from numapredict.collect.host.tasks import Tasks, check_one_asker, of_this_node, tasks_here
@@ -50,6 +50,7 @@ def test_the_line_says_what_to_type_instead() -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=8))
+@example("5", "\x1f0")
 def test_any_text_is_read(counts: str, place: str) -> None:
     found = of_this_node({"X": counts, "SLURM_NODEID": place}, "X")
     assert found is None or found >= 0
