@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #define MOST_STEPS 65536ul /* most steps of a search for ranges */
 
