@@ -47,4 +47,4 @@ def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     assert said.count("heat n=512 steps=20") == 1
     assert errors.count("16 of 16 threads were bound to their PU") == 3
     planned = re.findall(r"pages by node: (.*)", errors)[-1]  # of data that one thread initialised
-    assert min(float(share) for share in re.findall(r"([0-9.]+)%", planned)) > 10, planned
+    assert min(float(share) for share in re.findall(r"([0-9.]+)%", planned)) > 5, planned

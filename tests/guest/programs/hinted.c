@@ -209,6 +209,8 @@ static void full(void) {
     long long left = 0;
     const long long all = numa_node_size64(TEAM / 2 - 1, &left);
     unsigned char *array = touched_by_one();
+    numa_set_bind_policy(
+        0); /* where others take the last pages meanwhile, the kernel is not to end the program */
     for (int tries = 0; tries < 100 && left > all / 80; tries++) {
         const size_t bytes = (size_t)(left - all / 100) / PAGE * PAGE;
         unsigned char *fill = numa_alloc_onnode(bytes, TEAM / 2 - 1);
