@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, to_label
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.region_times import RegionTime
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.advice_text import advice_in_words, to_apply
@@ -12,7 +12,7 @@ from numapredict.predictor.advising.brief_text import advice_in_brief, advice_ro
 from numapredict.predictor.advising.explanation import Choice
 from numapredict.predictor.advising.search_run import SearchRun
 from numapredict.predictor.advising.unknown import Unknown, unknown_in_words
-from numapredict.predictor.api.frame import frame_of
+from numapredict.predictor.api.frame import frame_of, plain_of
 from numapredict.predictor.api.notebook import notebook_table
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values, as ``--json`` prints it (``numapredict schema predict``)."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.record, enc_hook=to_label))
-        return found
+        return plain_of(self.record)
 
     def explain(self) -> str:
         """Return the whole answer in words, as ``--explain`` prints it."""

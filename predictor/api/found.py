@@ -2,11 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from numapredict.collect.capturing.gain import Gain
-from numapredict.collect.mapping import to_label
-from numapredict.predictor.api.frame import frame_of
+from numapredict.predictor.api.frame import frame_of, plain_of
 from numapredict.predictor.api.notebook import notebook_table
 from numapredict.predictor.regions.regions_text import regions_in_words
 from numapredict.predictor.regions.replayed_region import ReplayedRegion
@@ -30,8 +27,7 @@ class FoundVariables:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values (``numapredict schema variables``)."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.record, enc_hook=to_label))
-        return found
+        return plain_of(self.record)
 
     def __str__(self) -> str:
         """Return the answer in words, as the command prints it."""
@@ -61,8 +57,7 @@ class FoundRegions:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values (``numapredict schema regions``)."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.record, enc_hook=to_label))
-        return found
+        return plain_of(self.record)
 
     def __str__(self) -> str:
         """Return the answer in words, as the command prints it."""

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def plain_of(record: msgspec.Struct) -> dict[str, Any]:
+    """Return a record as plain values, as ``--json`` prints it."""
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record, enc_hook=to_label))
+    return found
+
+
 def frame_of(kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], **same: object) -> "pd.DataFrame":
     """Return a row a record of a kind, a column a field: mappings are labels, records in records have dotted names.
 
@@ -26,7 +32,5 @@ def frame_of(kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], **sa
     """
     import pandas as pd
 
-    rows: list[dict[str, Any]] = [
-        {**same, **msgspec.json.decode(msgspec.json.encode(record, enc_hook=to_label))} for record in records
-    ]
+    rows = [{**same, **plain_of(record)} for record in records]
     return pd.json_normalize(rows) if rows else pd.DataFrame(columns=[*same, *kind.__struct_fields__])

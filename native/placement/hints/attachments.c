@@ -9,8 +9,8 @@
 
 #define MOST 4096
 
-/* Empty where start == end. Read without the lock: what is read is looked at again, page by page, by the
- * kernel. */
+/* Empty where end <= start. Read without the lock: what changes is empty meanwhile (set), and is read again
+ * until it is the same twice. */
 struct attached {
     _Atomic uintptr_t start, end;
     _Atomic uint32_t thread;
@@ -48,14 +48,19 @@ struct pages pages_of_chunk(const struct buffer *b, uint32_t thread, uint32_t te
 }
 
 /* Under the lock. */
+static void set(struct attached *a, struct pages pages, uint32_t thread) {
+    a->start = UINTPTR_MAX;
+    a->thread = thread;
+    a->end = pages.end;
+    a->start = pages.start;
+}
+
 static void forget(uintptr_t start, uintptr_t end) {
     for (uint32_t n = 0; n < used; n++) {
         if (table[n].end <= start || table[n].start >= end)
             continue;
         if (table[n].start < start && table[n].end > end && used < MOST) {
-            table[used].thread = table[n].thread;
-            table[used].end = table[n].end;
-            table[used].start = end;
+            set(&table[used], (struct pages){end, table[n].end}, table[n].thread);
             used++;
         }
         if (table[n].start < start)
@@ -78,9 +83,7 @@ bool attachment_add(struct pages pages, uint32_t thread) {
         n++;
     const bool fits = table && n < MOST;
     if (fits) {
-        table[n].thread = thread;
-        table[n].end = pages.end;
-        table[n].start = pages.start;
+        set(&table[n], pages, thread);
         used += n == used;
         version++;
     }
@@ -90,8 +93,13 @@ bool attachment_add(struct pages pages, uint32_t thread) {
 
 void attachments_for_each(uint32_t thread, void (*visit)(struct pages pages, void *data), void *data) {
     for (uint32_t n = 0; n < used; n++) {
-        const struct pages pages = {table[n].start, table[n].end};
-        if (table[n].thread == thread && pages.start < pages.end)
+        struct pages pages;
+        uint32_t its;
+        do {
+            pages = (struct pages){table[n].start, table[n].end};
+            its = table[n].thread;
+        } while (pages.start != table[n].start || pages.end != table[n].end);
+        if (its == thread && pages.start < pages.end)
             visit(pages, data);
     }
 }
